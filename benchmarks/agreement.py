@@ -1,4 +1,4 @@
-"""Agreement of two raters on many items beside `krippendorff` and `irrCAC`, each asked what it can answer."""
+"""Compare agreement of two raters on many items with `krippendorff` and `irrCAC`, each for what it supports."""
 
 from __future__ import annotations
 

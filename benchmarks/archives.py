@@ -1,4 +1,4 @@
-"""Ingest of the same text from .7z and .xml.gz; the archive decides the speed, so this stands apart."""
+"""Ingest of the same text from .7z and .xml.gz; the archive format determines the speed."""
 
 from __future__ import annotations
 

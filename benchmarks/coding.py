@@ -1,4 +1,4 @@
-"""Ratings of a whole study taken in from a file (2,401 items, two raters), and a journal of 200,000 acts read anew."""
+"""Import the ratings of a whole study (2,401 items, two raters) and fold a journal of 200,000 acts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The desk with 100,000 items in a round and 20 raters at once: saving, the next item, pages, and what is on record."""
+"""The desk with 100,000 items in a round and 20 concurrent raters: saving, next item, pages and the journal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import psutil
 
 from benchmarks.desk_client import Client
 from benchmarks.desk_raters import RATE, Log, Rater, at_the_desk, expect, lasting
-from benchmarks.desk_study import Made, Serving, all_joined, joined, make, serving
+from benchmarks.desk_study import RoundStudy, Serving, all_joined, joined, make, serving
 from quaestor.study.folder import open_journal
 
 ITEMS, RATERS = 100_000, 20
@@ -65,7 +65,7 @@ def shares(process: psutil.Process) -> Iterator[Share]:
 
 def _cpu(process: psutil.Process) -> float:
     times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
-    return sum(one.user + one.system for one in times)
+    return sum(time_.user + time_.system for time_ in times)
 
 
 def _busy() -> float:
@@ -88,7 +88,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
     _compare(made, log)
 
 
-async def _measure(desk: Serving, made: Made, whole: Log) -> None:
+async def _measure(desk: Serving, made: RoundStudy, whole: Log) -> None:
     clients = await all_joined(desk, made)
     lead = await joined(desk, desk.lead_link)
     prepared = await until_prepared(desk)
@@ -125,7 +125,7 @@ def _works(child: psutil.Process) -> bool:
         return False
 
 
-async def _flat_out(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> str:
+async def _flat_out(desk: Serving, made: RoundStudy, clients: Sequence[Client], whole: Log) -> str:
     log, share, tries = await _calmest(desk, made, clients, whole)
     row("without a pause: rating saved", log.saved)
     row("without a pause: rating saved, next item in hand", log.next_in_hand)
@@ -134,7 +134,7 @@ async def _flat_out(desk: Serving, made: Made, clients: Sequence[Client], whole:
     return f"without a pause: {rate:,.0f} durable ratings a second   bar ≥ {RATE_BAR}   {share}{tries}"
 
 
-async def _at_a_pace(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> str:
+async def _at_a_pace(desk: Serving, made: RoundStudy, clients: Sequence[Client], whole: Log) -> str:
     log, share, tries = await _calmest(desk, made, clients, whole, RATERS / RATE_BAR)
     row(f"at {RATE_BAR} a second: rating saved", log.saved)
     row(f"at {RATE_BAR} a second: rating saved, next item in hand", log.next_in_hand, SAVE_BAR)
@@ -144,7 +144,7 @@ async def _at_a_pace(desk: Serving, made: Made, clients: Sequence[Client], whole
 
 
 async def _calmest(
-    desk: Serving, made: Made, clients: Sequence[Client], whole: Log, every: float = 0.0
+    desk: Serving, made: RoundStudy, clients: Sequence[Client], whole: Log, every: float = 0.0
 ) -> tuple[Log, Share, str]:
     """The time in which the host took the least away from this machine, of at most so many."""
     measured = []
@@ -155,11 +155,11 @@ async def _calmest(
 
 
 def _tries(measured: Sequence[Share]) -> str:
-    stolen = ", ".join(f"{one.stolen:.0%}" for one in measured)
+    stolen = ", ".join(f"{measurement.stolen:.0%}" for measurement in measured)
     return f"; the calmest of {len(measured)} (stolen: {stolen})" if len(measured) > 1 else ""
 
 
-async def _by_form(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> str:
+async def _by_form(desk: Serving, made: RoundStudy, clients: Sequence[Client], whole: Log) -> str:
     log = Log()
     raters = await at_the_desk(made.raters, clients, log)
     with shares(desk.process) as share:
@@ -171,14 +171,14 @@ async def _by_form(desk: Serving, made: Made, clients: Sequence[Client], whole: 
     return f"by form: {len(log.saved) / share.seconds:,.0f} durable ratings a second, each with its page   {share}"
 
 
-async def _page_loads(desk: Serving, made: Made, clients: Sequence[Client], lead: Client, whole: Log) -> str:
+async def _page_loads(desk: Serving, made: RoundStudy, clients: Sequence[Client], lead: Client, whole: Log) -> str:
     """Pages with their stylesheets and scripts, none of them cached, while all raters rate at a pace."""
     visitor = Client(desk.address)
     visitor.cookies = clients[0].cookies
     pages = [("rater", visitor, "/"), ("rater", visitor, RATE)]
     pages += [("lead", lead, path) for path in await _linked(lead)]
     measured = []
-    while len(measured) < TRIES and not any(one[2].stolen <= DISTURBED for one in measured):
+    while len(measured) < TRIES and not any(measurement[2].stolen <= DISTURBED for measurement in measured):
         measured.append(await _loaded_while_all_rate(desk, made, clients, pages))
         _add(whole, measured[-1][1])
     times, log, share = min(measured, key=lambda one: one[2].stolen)
@@ -193,7 +193,7 @@ Visited = tuple[str, Client, str]
 
 
 async def _loaded_while_all_rate(
-    desk: Serving, made: Made, clients: Sequence[Client], pages: Sequence[Visited]
+    desk: Serving, made: RoundStudy, clients: Sequence[Client], pages: Sequence[Visited]
 ) -> tuple[dict[tuple[str, str], list[float]], Log, Share]:
     log, ending = Log(), asyncio.Event()
     raters = await at_the_desk(made.raters, clients, log)
@@ -229,7 +229,7 @@ async def _rated(desk: Serving, raters: list[Rater], whole: Log, every: float = 
     return raters[0].log, share
 
 
-async def _until_killed(desk: Serving, made: Made, clients: Sequence[Client], whole: Log) -> None:
+async def _until_killed(desk: Serving, made: RoundStudy, clients: Sequence[Client], whole: Log) -> None:
     """The server dies by `kill -9` while everybody rates."""
     log = Log()
     raters = await at_the_desk(made.raters, clients, log)
@@ -244,8 +244,8 @@ async def _until_killed(desk: Serving, made: Made, clients: Sequence[Client], wh
     _add(whole, log)
 
 
-def _compare(made: Made, log: Log) -> None:
-    """The journal beside what was acknowledged: nothing lost, nothing twice, nothing that nobody sent."""
+def _compare(made: RoundStudy, log: Log) -> None:
+    """Compare the journal with acknowledged ratings: none lost, duplicated or invented."""
     with open_journal(made.study) as opened:
         acts = [act for act in opened.acts() if act.kind == "rating"]
     recorded = {act.key: act for act in acts}

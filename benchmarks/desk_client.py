@@ -53,7 +53,7 @@ class Client:
     async def ask(
         self, method: str, path: str, body: bytes = b"", kind: str = "", more: Mapping[str, str] | None = None
     ) -> Answer:
-        """One request; where the server has closed an idle connection it is sent anew, as browsers do."""
+        """Send one request; repeat it if the server closed an idle connection, as browsers do."""
         head = {**self.headers, **(more or {})}
         if self.cookies:
             head["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

@@ -65,7 +65,7 @@ async def _all(raced: Raced, lead: Client, items: Sequence[Item], process: psuti
         lead, "/api/projects/", {"title": "race", "label_config": _FORM, "maximum_annotations": RATERS}
     )
     project = int(json.loads(made)["id"])
-    tasks = [{"item": one.item, "title": one.title, "body": one.body} for one in items]
+    tasks = [{"item": item.item, "title": item.title, "body": item.body} for item in items]
     begun = time.perf_counter()
     told = json.loads(await _posted(lead, f"/api/projects/{project}/import", tasks))
     raced.import_seconds = time.perf_counter() - begun

@@ -1,4 +1,4 @@
-"""The desk beside Label Studio and Potato: the same 10,000 items, four raters, import, rating and export in one run."""
+"""Compare the desk with Label Studio and Potato: 10,000 items, four raters, import, rating and export in one run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.desk_label_studio import label_studio
 from benchmarks.desk_potato import potato
 from benchmarks.desk_race import RATERS, SECONDS, Item, NotInstalled, Raced, durability, race
 from benchmarks.desk_raters import Log, Rater, at_the_desk, lasting
-from benchmarks.desk_study import QUAESTOR, ROUND, Made, Serving, all_joined, make, serving
+from benchmarks.desk_study import QUAESTOR, ROUND, RoundStudy, Serving, all_joined, make, serving
 from benchmarks.measure import run
 from quaestor import __version__
 from quaestor.coding.session import open_coding
@@ -38,14 +38,14 @@ def main(folder: Path, options: argparse.Namespace) -> None:
     print("\n" + "\n".join([*missing, *_durabilities([ours[0], *theirs]), *_ratios(ours, theirs)]))
 
 
-def _items(made: Made) -> list[Item]:
+def _items(made: RoundStudy) -> list[Item]:
     with open_coding(made.study) as coding:
         chosen = coding.state.round(ROUND).plan.items
-    found = read_item_texts(made.study, chosen)
-    return [Item(item, found[item].title, found[item].body) for item in chosen]
+    item_texts = read_item_texts(made.study, chosen)
+    return [Item(item, item_texts[item].title, item_texts[item].body) for item in chosen]
 
 
-def _ours(made: Made, *, by_script: bool) -> Raced:
+def _ours(made: RoundStudy, *, by_script: bool) -> Raced:
     """The race at our own desk, as its page does it, or with a page for each item."""
     way = "as its page does, sheets fetched ahead" if by_script else "a page for each item"
     raced = Raced(f"Quaestor {__version__}, {way}", _durability(made), made.import_seconds)
@@ -56,7 +56,7 @@ def _ours(made: Made, *, by_script: bool) -> Raced:
     return raced
 
 
-def _durability(made: Made) -> str:
+def _durability(made: RoundStudy) -> str:
     """As the connection says by which the journal writes."""
     with open_journal(made.study) as journal, journal.database.writing() as connection:
         mode, level = (
@@ -65,7 +65,7 @@ def _durability(made: Made) -> str:
     return durability(mode, level)
 
 
-async def _race(raced: Raced, made: Made, desk: Serving, *, by_script: bool) -> None:
+async def _race(raced: Raced, made: RoundStudy, desk: Serving, *, by_script: bool) -> None:
     clients = await all_joined(desk, made)
     log = Log()
     raters = await at_the_desk(made.raters, clients, log)
@@ -109,12 +109,12 @@ def _durabilities(all_raced: Sequence[Raced]) -> list[str]:
 
 def _ratios(ours: Sequence[Raced], theirs: Sequence[Raced]) -> list[str]:
     found = []
-    for one in theirs:
-        bar = f"   bar ≥ {BAR} ×" if one.name.startswith("Label Studio") else ""
+    for their in theirs:
+        bar = f"   bar ≥ {BAR} ×" if their.name.startswith("Label Studio") else ""
         for mine in ours:
-            slower = statistics.median(one.saved) / statistics.median(mine.saved)
+            slower = statistics.median(their.saved) / statistics.median(mine.saved)
             found.append(
-                f"{mine.name} beside {one.name}: {mine.rate / one.rate:.1f} × the ratings a second{bar}; "
+                f"{mine.name} beside {their.name}: {mine.rate / their.rate:.1f} × the ratings a second{bar}; "
                 f"saving one takes {slower:.1f} × as long there"
             )
     return found

@@ -49,7 +49,7 @@ def potato(folder: Path, items: Sequence[Item]) -> Raced:
 
 def _write(place: Path, items: Sequence[Item]) -> None:
     """JSON is YAML too."""
-    rows = [{"id": one.item, "text": f"<h1>{one.title}</h1>{one.body}"} for one in items]
+    rows = [{"id": item.item, "text": f"<h1>{item.title}</h1>{item.body}"} for item in items]
     (place / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     scheme = {"annotation_type": "radio", "name": FACET, "description": QUESTION, "labels": list(ANSWERS)}
     config = {

@@ -121,7 +121,7 @@ class NotInstalled(Exception):
 def started(
     command: list[str], place: Path, port: int, ready: str, environment: dict[str, str]
 ) -> Iterator[tuple[str, psutil.Process]]:
-    """A peer's server until the end; what it says goes into a file beside its data."""
+    """Run a peer's server; its output is written to a file next to its data."""
     address = f"http://127.0.0.1:{port}"
     with (
         (place / "server.log").open("w", encoding="utf-8") as log,

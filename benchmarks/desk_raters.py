@@ -71,7 +71,7 @@ class Rater:
         return answer
 
     async def sit_down(self) -> None:
-        """Open the page and have the first sheets at hand."""
+        """Open the page and prefetch the first sheets."""
         await self.open_page()
         await self._fetch_ahead()
 
@@ -87,7 +87,7 @@ class Rater:
         due = time.perf_counter() + self._chance.random() * every
         while going():
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            # Whoever is kept waiting by the item before has waited for this one too.
+            # A rater delayed by the previous item has waited for this one too.
             started = due if every else time.perf_counter()
             await self.save()
             self.log.saved.append(time.perf_counter() - started)
@@ -107,7 +107,7 @@ class Rater:
         return self._sheets.popleft()
 
     async def save(self) -> None:
-        """Send a rating of the item at hand; the desk has it when this returns."""
+        """Send a rating of the current item; it is saved when this returns."""
         key = uuid.uuid4().hex
         said = {"key": key, "item": self._item, "answers": {FACET: self._chance.choice(ANSWERS)}}
         body = json.dumps({**said, "unsure": [], "memo": "", "seconds": 8.5, "round": ROUND}).encode()

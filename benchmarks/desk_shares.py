@@ -1,4 +1,4 @@
-"""Raters at a pace, alone and among respondents who answer without a pause: who is kept waiting by whom."""
+"""Measures how much respondents without pauses slow down raters, and the reverse."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.desk import row
 from benchmarks.desk_client import Client
 from benchmarks.desk_raters import Log, at_the_desk, lasting
-from benchmarks.desk_study import Made, Serving, all_joined, make, serving
+from benchmarks.desk_study import RoundStudy, Serving, all_joined, make, serving
 from benchmarks.survey import BUNDLED, SURVEY
 from benchmarks.survey_respondents import Log as AnswersLog
 from benchmarks.survey_respondents import Walker, many_respondents
@@ -30,8 +30,8 @@ def main(folder: Path, options: argparse.Namespace) -> None:
         asyncio.run(_measure(desk, made, asked))
 
 
-def _with_survey(made: Made) -> Questionnaire:
-    """The same study with a survey that is open for whoever comes, and has no answers yet."""
+def _with_survey(made: RoundStudy) -> Questionnaire:
+    """The same study with a public open survey without answers."""
     for path in made.study.root.glob(f"{answers_path(made.study).name}*"):
         path.unlink()
     file = made.study.root / "instruments" / f"{SURVEY}.toml"
@@ -42,7 +42,7 @@ def _with_survey(made: Made) -> Questionnaire:
         return surveys.questionnaire(SURVEY)
 
 
-async def _measure(desk: Serving, made: Made, asked: Questionnaire) -> None:
+async def _measure(desk: Serving, made: RoundStudy, asked: Questionnaire) -> None:
     clients = await all_joined(desk, made)
     waiting = many_respondents(asked, seed=5)
     await _phase("alone", made, clients, [])
@@ -50,7 +50,7 @@ async def _measure(desk: Serving, made: Made, asked: Questionnaire) -> None:
     await _phase(f"among {RESPONDENTS} respondents", made, clients, walkers)
 
 
-async def _phase(name: str, made: Made, clients: Sequence[Client], walkers: Sequence[Walker]) -> None:
+async def _phase(name: str, made: RoundStudy, clients: Sequence[Client], walkers: Sequence[Walker]) -> None:
     log, answers = Log(), AnswersLog()
     raters = await at_the_desk(made.raters, clients, log)
     going = lasting(SECONDS)

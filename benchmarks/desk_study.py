@@ -1,4 +1,4 @@
-"""A study of any size with an open round, made through the front door, and its desk in a process of its own."""
+"""Create a study of any size with an open round through the public interface, and serve it in a subprocess."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ instructions = "Read the title and the question, then decide."
 
 
 @dataclass(frozen=True)
-class Made:
+class RoundStudy:
     """A study whose round is open, and what it took from the dump to the open round."""
 
     study: Study
@@ -81,7 +81,7 @@ class Serving:
     lead_link: str
 
 
-def make(folder: Path, items: int, raters: int) -> Made:
+def make(folder: Path, items: int, raters: int) -> RoundStudy:
     """The study with nobody in it and nothing rated; its dump is kept from run to run."""
     names = tuple(f"rater-{number}" for number in range(1, raters + 1))
     settings = _SETTINGS.format(
@@ -106,12 +106,12 @@ def make(folder: Path, items: int, raters: int) -> Made:
     spent = time.perf_counter() - started
     if opened["items"] != items:
         raise SystemExit(f"the round has {opened['items']:,} items, {items:,} were wanted")
-    return Made(open_study(place), items, names, spent)
+    return RoundStudy(open_study(place), items, names, spent)
 
 
 @contextmanager
 def serving(study: Study) -> Iterator[Serving]:
-    """`quaestor serve` until the end, which is `kill -9`: what was acknowledged has to be on record all the same."""
+    """Run `quaestor serve` until `kill -9`: every acknowledged act must still be recorded."""
     command = [QUAESTOR, "serve", "--study", str(study.root), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
@@ -137,7 +137,7 @@ async def joined(desk: Serving, path: str) -> Client:
     return client
 
 
-async def all_joined(desk: Serving, made: Made) -> Sequence[Client]:
+async def all_joined(desk: Serving, made: RoundStudy) -> Sequence[Client]:
     """A client for each rater."""
     links = [f"/join/{invite(made.study, name, Role.RATER)[0]}" for name in made.raters]
     return await asyncio.gather(*(joined(desk, link) for link in links))

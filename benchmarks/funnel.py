@@ -1,4 +1,4 @@
-"""The funnel beside the same steps as hand-written DuckDB SQL, on the same Parquet."""
+"""Compare the funnel with the same steps as hand-written DuckDB SQL on the same Parquet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ingest of a plain dump beside an lxml loop: seconds, ratios, and memory as the dump grows."""
+"""Compare ingest of a plain dump with an lxml loop: seconds, ratios, and memory as the dump grows."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
         theirs = min(peers, key=lambda one: one.seconds)
         if rows != theirs.output["rows"]:
             raise SystemExit(f"{name}: {rows} rows here, {theirs.output['rows']} there")
-        seconds = min(one.seconds for one in runs)
+        seconds = min(run_.seconds for run_ in runs)
         print(
             f"{name:10} lxml {theirs.seconds:7.2f} s ({size / 1e6 / theirs.seconds:5.0f} MB/s)   "
             f"quaestor {seconds:6.2f} s ({size / 1e6 / seconds:5.0f} MB/s)   "

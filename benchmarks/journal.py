@@ -1,4 +1,4 @@
-"""The journal beside a bare loop of durable commits: the price of what it promises."""
+"""Compare the journal with a bare loop of durable commits: the cost of its guarantees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures over a million decided items beside a plain pandas and scipy way to the same numbers."""
+"""Compare measures over a million decided items with plain pandas and scipy."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def ours(items: dict[str, NDArray[Any]]) -> dict[str, Way]:
 
     def trends() -> Numbers:
         phases = [trend(yearly_shares(items["year"], items["phase"] == phase)) for phase in range(PHASES)]
-        return [one.tau or 0.0 for one in phases]
+        return [phase.tau or 0.0 for phase in phases]
 
     return {
         "summaries": summaries, "crosstabs": crosstabs, "correlations": correlations, "Kruskal–Wallis, Dunn": groups,

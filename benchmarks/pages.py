@@ -1,4 +1,4 @@
-"""Every page of the demo, opened by each role: what the first visitor costs the server, and what the next ones do.
+"""Measures the first and later loads of every demo page for each role.
 
 It opens every address that a page links to, up to a few of each route, and prints the routes that take more than `BAR`
 of processor time, as docs/reference/serving.md lists them. On a machine with nothing else to do a page takes as long
@@ -81,7 +81,7 @@ def measure_pages(study: Path, rater: str) -> list[dict[str, RouteTimes]]:
 
 async def _visit_all(desk: Serving, link: str, routes: Sequence[BaseRoute]) -> dict[str, RouteTimes]:
     visitor = await joined(desk, link)
-    await visitor.get(TYPED[0])  # the first search begins the index, which is made beside the desk
+    await visitor.get(TYPED[0])  # the first search starts the index build in the background
     await until_prepared(desk)
     times: dict[str, RouteTimes] = defaultdict(RouteTimes)
     waiting, known = deque(["/", *TYPED]), {"/", *TYPED}
@@ -111,7 +111,7 @@ async def _cost(desk: Serving, visitor: Client, address: str) -> tuple[Answer, f
 
 def _route_name(routes: Sequence[BaseRoute], address: str) -> str | None:
     scope = {"type": "http", "method": "GET", "path": urlsplit(address).path, "root_path": ""}
-    return next((str(getattr(one, "name", "")) for one in routes if one.matches(scope)[0] is Match.FULL), None)
+    return next((str(getattr(route, "name", "")) for route in routes if route.matches(scope)[0] is Match.FULL), None)
 
 
 def _links_in(answer: Answer) -> list[str]:
@@ -120,13 +120,13 @@ def _links_in(answer: Answer) -> list[str]:
     if answer.headers.get("content-type", "").startswith("text/html"):
         found += _LINK.findall(answer.text)
     addresses = (urljoin(answer.path, unescape(link)) for link in found)
-    return [one for one in dict.fromkeys(addresses) if one.startswith("/") and not one.startswith("//")]
+    return [fromkey for fromkey in dict.fromkeys(addresses) if fromkey.startswith("/") and not fromkey.startswith("//")]
 
 
 def print_table(visits: Sequence[dict[str, RouteTimes]]) -> None:
     """The routes above the bar, slowest first, and those that were not opened."""
-    routes = {name for one in visits for name in one}
-    slowest = {name: max((one[name] for one in visits if name in one), key=_longest) for name in routes}
+    routes = {name for visit in visits for name in visit}
+    slowest = {name: max((visit[name] for visit in visits if name in visit), key=_longest) for name in routes}
     slow = sorted((item for item in slowest.items() if _longest(item[1]) > BAR), key=lambda item: -_longest(item[1]))
     print(f"{len(slowest)} routes opened, {len(slow)} of them take more than {BAR * 1e3:.0f} ms of processor time")
     print("\n| page | first | again | slowest address |\n| --- | --- | --- | --- |")

@@ -1,4 +1,4 @@
-"""Phrases proposed from titles beside the phrases that people wrote, and beside a first-verb baseline."""
+"""Compare phrases proposed from titles with those of raters and with a first-verb baseline."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
     runs = [run(command) for _ in range(ROUNDS)]
     watched = run(command, watch=True)
     told = runs[0].output
-    seconds = statistics.median(one.seconds for one in runs)
+    seconds = statistics.median(run_.seconds for run_ in runs)
     print(f"| report of {told['tables']} tables and {told['figures']} figures | seconds | peak MB | bar |")
     print("| --- | --- | --- | --- |")
     print(f"| median of {ROUNDS} | {seconds:.1f} | {watched.peak_mb:.0f} | {BAR:.0f} s |")

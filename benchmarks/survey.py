@@ -42,7 +42,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
 
 
 def _made(folder: Path, name: str) -> tuple[Study, Questionnaire]:
-    """A study with one survey, which is open for whoever comes."""
+    """A study with one public open survey."""
     place = folder / name
     shutil.rmtree(place, ignore_errors=True)
     (place / "instruments").mkdir(parents=True)
@@ -155,7 +155,7 @@ def _add(whole: Log, log: Log) -> None:
 
 
 def _compare(study: Study, log: Log) -> None:
-    """The file of answers beside what was acknowledged: nothing lost, nothing twice, nothing that nobody sent."""
+    """Compare the answers file with acknowledged pages: none lost, duplicated or invented."""
     with AnswerFile(answers_path(study)) as answers:
         found = {code: answers.find(code) for code in {said.code for said in log.sent.values()}}
     with closing(sqlite3.connect(answers_path(study))) as reading:

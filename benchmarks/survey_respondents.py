@@ -59,7 +59,7 @@ class Walker:
         due = time.perf_counter() + wait
         while going():
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            # Whoever is kept waiting by the page before has waited for this one too.
+            # A respondent delayed by the previous page has waited for this one too.
             started = due if every else time.perf_counter()
             await self.send(log)
             log.saved.append(time.perf_counter() - started)
@@ -76,7 +76,7 @@ class Walker:
             self._page = expect(await self._client.get(self._following), 200)
 
     async def send(self, log: Log) -> None:
-        """Send the page at hand; it is on record when this returns."""
+        """Send the current page; it is saved when this returns."""
         assert self._page is not None
         hidden = _hidden(self._page)
         asked = self._pages[hidden["page"]]

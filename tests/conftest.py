@@ -95,7 +95,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def coffee() -> Path:
-    """A whole small site's real dump, which lies beside the project and is never part of it."""
+    """The real dump of a small site, which is stored outside the repository."""
     folder = SHARED / "data" / "stackexchange" / "coffee"
     if not folder.exists():
         pytest.skip("the real dump ../shared/data/stackexchange/coffee is not here")

@@ -1,4 +1,4 @@
-"""The reference is complete: every key, command and option stands in it, and its links lead somewhere."""
+"""The reference documents every key, command and option, and its links are valid."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(DOCS).rglob("*.md")])
         ReportSettings,
     ],
 )  # fmt: skip
-def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> None:
+def test_every_key_of_the_study_file_is_documented(model: type[BaseModel]) -> None:
     page = (DOCS / "reference" / "study-file.md").read_text()
     for name in keys_of(model):
         assert re.search(rf"[`.\[]{name}[`.\]]", page), name
@@ -74,7 +74,7 @@ def test_every_key_of_the_study_file_is_explained(model: type[BaseModel]) -> Non
         ("[store]", "", StoreSettings),
     ],
 )
-def test_every_key_is_explained_in_its_own_section(heading: str, prefix: str, model: type[BaseModel]) -> None:
+def test_every_key_is_documented_in_its_section(heading: str, prefix: str, model: type[BaseModel]) -> None:
     page = (DOCS / "reference" / "study-file.md").read_text()
     section = page.split(f"\n## `{heading}`\n")[1].split("\n## ")[0]
     for name in keys_of(model):
@@ -82,7 +82,7 @@ def test_every_key_is_explained_in_its_own_section(heading: str, prefix: str, mo
 
 
 @pytest.mark.parametrize("model", [CodebookFile, FacetEntry, CodeEntry])
-def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> None:
+def test_every_key_of_a_codebook_file_is_documented(model: type[BaseModel]) -> None:
     page = (DOCS / "reference" / "codebook.md").read_text()
     for name in keys_of(model):
         assert f"`{name}`" in page, name
@@ -100,7 +100,7 @@ def test_every_key_of_a_codebook_file_is_explained(model: type[BaseModel]) -> No
         ("`[[elsewhere]]`", UnavailableTables),
     ],
 )
-def test_every_key_of_printed_figures_is_explained(heading: str, model: type[BaseModel]) -> None:
+def test_every_key_of_printed_figures_is_documented(heading: str, model: type[BaseModel]) -> None:
     page = (DOCS / "reference" / "printed-figures.md").read_text()
     section = page.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     for name in keys_of(model):
@@ -115,26 +115,26 @@ def test_every_key_of_printed_figures_is_explained(heading: str, model: type[Bas
         ("printed-figures.md", "`[[checks]]`", PrintedCheck, "kind"),
     ],
 )
-def test_every_kind_is_explained(page: str, heading: str, model: type[BaseModel], key: str) -> None:
+def test_every_kind_is_documented(page: str, heading: str, model: type[BaseModel], key: str) -> None:
     text = (DOCS / "reference" / page).read_text()
     section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     for name in get_args(model.model_fields[key].annotation):
         assert f"`{name}`" in section, name
 
 
-def test_the_small_study_of_the_how_to_is_one() -> None:
+def test_the_example_study_of_the_how_to_is_valid() -> None:
     page = (DOCS / "how-to" / "replicate-a-published-study.md").read_text()
     study, printed = (tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL))
     settings = StudySettings.model_validate(study)
     layout = PrintedSettings.model_validate(printed)
-    assert [one.table for one in layout.tables] == [one.table for one in settings.tables]
+    assert [table.table for table in layout.tables] == [table.table for table in settings.tables]
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def test_every_command_and_option_is_explained() -> None:
+def test_every_command_and_option_is_documented() -> None:
     page = (DOCS / "reference" / "command-line.md").read_text()
 
     def walk(command: object, name: str) -> None:
@@ -151,7 +151,7 @@ def test_every_command_and_option_is_explained() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
+def test_links_between_pages_are_valid(page: Path) -> None:
     for target, heading in re.findall(r"\]\(([^)#:]*)#?([^):]*)\)", page.read_text()):
         found = page.parent / target if target else page
         assert found.exists(), target
@@ -171,7 +171,7 @@ def test_commands_in_the_docs_exist(page: Path) -> None:
         assert name in known
 
 
-def test_every_module_that_the_architecture_names_is_there() -> None:
+def test_every_module_named_in_the_architecture_exists() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
     packages = {path.name for path in (ROOT / "src" / "quaestor").iterdir() if path.is_dir()}
     named = {name for name in re.findall(r"`([a-z_]+(?:\.[A-Za-z_]+)+)", text) if name.split(".")[0] in packages}

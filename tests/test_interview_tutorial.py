@@ -1,4 +1,4 @@
-"""The tutorial on interviews, followed to the letter: every command is run, and what it is said to print is printed."""
+"""Every command of the interview tutorial prints the output shown on the page."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return TUTORIAL.follow(tmp_path_factory.mktemp("tutorial"), with_a_talk)
 
 
-def test_every_command_prints_what_the_page_shows(followed: Path) -> None:
+def test_every_command_prints_the_output_shown_on_the_page(followed: Path) -> None:
     assert len(list(TUTORIAL.commands())) >= 25
     assert (followed / "published" / "report" / "index.html").exists()
 
 
-def test_who_withdrew_is_nowhere_and_no_name_is_in_what_is_published(followed: Path) -> None:
+def test_no_file_contains_the_withdrawn_participant_and_no_published_file_a_name(followed: Path) -> None:
     (followed / "talk.txt").unlink()
     kept = [path for path in followed.rglob("*") if path.is_file() and "talks" not in path.relative_to(followed).parts]
     assert len(kept) > 20
@@ -38,7 +38,7 @@ def test_who_withdrew_is_nowhere_and_no_name_is_in_what_is_published(followed: P
         assert b"Brastick" not in held, path
 
 
-def test_a_seed_of_ones_own_gives_a_summary_as_json(tmp_path: Path) -> None:
+def test_synthetic_interviews_print_a_summary_as_json(tmp_path: Path) -> None:
     done = quaestor("synth", "interviews", "--out", "few", "--interviews", "2", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert '"new_codes": [' in done.stdout

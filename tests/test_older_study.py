@@ -54,7 +54,7 @@ def rounded(value: Any) -> Any:
     return {key: rounded(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
-def test_every_command_prints_what_it_printed(older: tuple[str, Path]) -> None:
+def test_every_command_prints_the_recorded_output(older: tuple[str, Path]) -> None:
     name, root = older
     known = expected()["studies"][name]
     for entry in known["commands"]:
@@ -74,7 +74,7 @@ def test_every_command_prints_what_it_printed(older: tuple[str, Path]) -> None:
     assert files == known["files"]
 
 
-def test_every_act_is_read_again(older: tuple[str, Path]) -> None:
+def test_every_act_of_an_older_study_is_read(older: tuple[str, Path]) -> None:
     name, root = older
     with sqlite3.connect(root / "study.db") as store:
         stored = store.execute("SELECT count(*) FROM acts").fetchone()[0]
@@ -82,7 +82,7 @@ def test_every_act_is_read_again(older: tuple[str, Path]) -> None:
         assert coding.state.head == stored, name
 
 
-def test_its_backup_is_restored(older: tuple[str, Path]) -> None:
+def test_the_backup_of_an_older_study_is_restored(older: tuple[str, Path]) -> None:
     name, root = older
     for file in ("study.db", "answers.db", "invitations.db", "interviews.db"):
         (root / file).unlink(missing_ok=True)
@@ -94,7 +94,7 @@ def test_its_backup_is_restored(older: tuple[str, Path]) -> None:
             assert rounded(run(root, entry["command"])[1]) == rounded(entry["printed"]), entry["command"]
 
 
-def test_its_people_sign_in_and_read_the_desk(older: tuple[str, Path]) -> None:
+def test_people_of_an_older_study_sign_in_and_open_pages(older: tuple[str, Path]) -> None:
     _, root = older
     with closing_app(make_app(root, passwords=Passwords(QUICK))) as app:
         for name, pages in (("lead", ("/", "/rounds", "/codebook", "/people")), ("rater-1", ("/", "/codebook"))):
@@ -104,7 +104,7 @@ def test_its_people_sign_in_and_read_the_desk(older: tuple[str, Path]) -> None:
                 assert visitor.get(page, follow_redirects=True).status_code == 200, (name, page)
 
 
-def test_it_holds_every_kind_of_act_that_is_known(tmp_path: Path) -> None:
+def test_older_studies_contain_every_known_act_kind(tmp_path: Path) -> None:
     stored: Counter[str] = Counter()
     for name in NAMES:
         with sqlite3.connect(unpack_older_study(name, tmp_path) / "study.db") as store:

@@ -1,4 +1,4 @@
-"""The tutorial on surveys, followed to the letter: every command is run, and what it is said to print is printed."""
+"""Every command of the survey tutorial prints the output shown on the page."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return TUTORIAL.follow(tmp_path_factory.mktemp("tutorial"), with_a_questionnaire)
 
 
-def test_every_command_prints_what_the_page_shows(followed: Path) -> None:
+def test_every_command_prints_the_output_shown_on_the_page(followed: Path) -> None:
     assert len(list(TUTORIAL.commands())) >= 10
     for name in ("figures/met.svg", "figures/met.pdf", "figures/met.png", "tables/table-met.tex", "results.json"):
         assert (followed / "published" / "deploying" / name).stat().st_size > 500, name
     assert (followed / "answers.codebook.csv").exists()
 
 
-def test_the_mistake_it_tells_of_is_found(followed: Path) -> None:
+def test_the_mistake_described_in_the_tutorial_is_found(followed: Path) -> None:
     file = followed / "instruments" / "deploying.toml"
     before, _, after = file.read_text("utf-8").rpartition("regularly")
     (followed / "instruments" / "broken.toml").write_text(f"{before}always{after}", "utf-8")

@@ -1,4 +1,4 @@
-"""Attack the desk in every way that has ever been tried, for a bounded time, and say what succeeded.
+"""Run every known attack against the desk for a limited time and report which succeeded.
 
 python -m tests.campaigns.attack [--quick] [PART ...]
 

@@ -77,7 +77,7 @@ def _open(study: Study, answers: dict[str, str]) -> None:
     open_by_name(study, "main", None)
     _rate(study, SECOND, ITEMS[1::2], TWINS[0])
     _rate(study, SECOND, ITEMS[::2], answers, memo=f"because {answers['relevance']}")
-    _rate(study, FIRST, ITEMS[1:2], TWINS[0])  # no dispute: whoever breaks ties has nothing to see yet
+    _rate(study, FIRST, ITEMS[1:2], TWINS[0])  # no disagreement: the tie-breaker has nothing to see yet
 
 
 def _look(study: Study, answers: dict[str, str]) -> None:

@@ -40,10 +40,10 @@ def _answer_for_ever(path: Path, life: int, pipe: int) -> None:
         people = [
             threading.Thread(target=_answer, args=(answers, f"{life}.{number}", pipe)) for number in range(RESPONDENTS)
         ]
-        for one in people:
-            one.start()
-        for one in people:
-            one.join()
+        for person in people:
+            person.start()
+        for person in people:
+            person.join()
 
 
 def _answer(answers: AnswerFile, person: str, pipe: int) -> None:

@@ -1,4 +1,4 @@
-"""Kill writers at random moments; every act they were told is on record must be there, and none by halves.
+"""Kill writers at random moments; every acknowledged act must be recorded completely.
 
 python -m tests.campaigns.kill_writers [--kills 1000] [--seed 1]
 """
@@ -25,7 +25,7 @@ LONGEST = 0.025
 
 
 def kill_writers(address: str | Path, kills: int, seed: int) -> Tally:
-    """Start a writer, kill it, and again; then compare what was acknowledged with what is on record."""
+    """Start and kill writers repeatedly, then compare acknowledged with recorded acts."""
     with Journal.open(address):
         pass
     acknowledged = acknowledged_until_killed(partial(_write_for_ever, address), kills, seed, LONGEST)

@@ -1,4 +1,4 @@
-"""Processes that work until they are killed at a random moment, and what they had acknowledged by then."""
+"""Run processes until they are killed at a random moment, and collect what they acknowledged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Readers who ask for slow pages and leave at once, while a rater saves: how much longer does a save take?
+"""Measures how much slower saving is while readers request slow pages and disconnect.
 
 python -m tests.campaigns.slow_readers [--demo FOLDER] [--readers 48] [--seconds 20]
 """

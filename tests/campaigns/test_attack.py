@@ -15,32 +15,32 @@ from tests.campaigns.read_during_withdrawal import withdraw_among_readers
 pytestmark = pytest.mark.slow
 
 
-def test_every_part_of_the_campaign_is_there() -> None:
+def test_every_attack_of_the_campaign_has_a_script() -> None:
     assert [attack.name for attack in ATTACKS if find_spec(f"tests.campaigns.{attack.script}") is None] == []
 
 
-def test_no_page_of_a_round_that_may_be_reopened_tells_what_a_rater_said(tmp_path: Path) -> None:
+def test_no_page_of_a_reopenable_round_shows_ratings(tmp_path: Path) -> None:
     crawled = list(crawl_stages(tmp_path, [STAGES[1]], most=25))
-    assert [(one.visitor, one.leaks, one.errors) for one in crawled if one.succeeded] == []
+    assert [(crawl.visitor, crawl.leaks, crawl.errors) for crawl in crawled if crawl.succeeded] == []
 
 
-def test_the_crawl_notices_what_a_reader_may_see_of_a_settled_round(tmp_path: Path) -> None:
+def test_the_crawl_finds_ratings_of_a_settled_round(tmp_path: Path) -> None:
     crawled = [one for one in crawl_stages(tmp_path, [STAGES[-1]], most=80) if not one.is_blind_crawl]
     assert crawled
-    assert all(one.leaks and not one.errors for one in crawled)
+    assert all(crawl.leaks and not crawl.errors for crawl in crawled)
 
 
-def test_headers_without_end_take_no_memory_and_lock_nobody_out(tmp_path: Path) -> None:
+def test_endless_headers_neither_fill_the_memory_nor_lock_people_out(tmp_path: Path) -> None:
     flood = flood_headers(tmp_path / "study", seconds=3, senders=8, half_open=100)
     assert flood.connections > 8
     assert not flood.succeeded, flood
 
 
-def test_a_full_disk_stops_no_reading_and_loses_no_rating() -> None:
+def test_on_a_full_disk_reading_works_and_no_rating_is_lost() -> None:
     assert fill_disk().failures == []
 
 
-def test_a_respondent_reads_nothing_untrue_about_the_erasure_while_others_read_the_file(tmp_path: Path) -> None:
+def test_the_withdrawal_page_is_truthful_while_other_processes_read_the_file(tmp_path: Path) -> None:
     withdrawals = withdraw_among_readers(tmp_path / "study", 4, seed=1)
     assert withdrawals.while_reading > 0
     assert not withdrawals.succeeded, withdrawals

@@ -74,7 +74,7 @@ def test_backup_and_restore_print_what_they_did(study: Path) -> None:
     assert head(study) == 3
 
 
-def test_a_wrong_call_is_one_sentence(study: Path, tmp_path: Path) -> None:
+def test_a_wrong_call_gives_a_one_sentence_error(study: Path, tmp_path: Path) -> None:
     assert "no study.toml in" in refusal("backup", cwd=tmp_path)
     assert "nowhere.backup is not a file" in refusal("restore", "nowhere.backup", cwd=study)
     assert "study.toml is damaged or not a backup" in refusal("restore", "study.toml", cwd=study)

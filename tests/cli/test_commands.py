@@ -102,7 +102,9 @@ def test_a_synthetic_dump_is_ingested_and_goes_through_the_funnel(tmp_path: Path
         (["new", "/proc/nowhere/x"], "/proc/nowhere"),
     ],
 )  # fmt: skip
-def test_a_wrong_call_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], expected: str) -> None:
+def test_a_wrong_call_gives_a_one_sentence_error_and_exit_code_2(
+    tmp_path: Path, arguments: list[str], expected: str
+) -> None:
     assert expected in refusal(*arguments, cwd=tmp_path)
 
 
@@ -145,7 +147,7 @@ def test_an_interrupt_prints_a_message_and_leaves_no_partial_results(tmp_path: P
     assert quaestor("ingest", "stackexchange", tmp_path / "dump", "--out", tmp_path / "out").returncode == 0
 
 
-def test_output_cut_short_by_its_reader_is_no_failure() -> None:
+def test_a_closed_output_pipe_is_not_an_error() -> None:
     done = subprocess.run(f"{QUAESTOR} kinds | head -1", shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0
     assert done.stderr == ""
@@ -159,7 +161,7 @@ def test_the_kinds_are_listed_and_measured() -> None:
     assert measured["error"]["precision"] > 0.9
 
 
-def test_help_is_there_for_every_command() -> None:
+def test_every_command_has_help() -> None:
     overview = quaestor("--help").stdout
     for name in ("new", "status", "doctor", "ingest", "funnel", "items", "sample", "kinds", "synth", "serve", "demo"):
         assert name in overview

@@ -36,7 +36,7 @@ def rated_pilot(folder: Path) -> Study:
     open_by_name(study, "pilot", None)
     memos = iter(MEMOS)
     with open_coding(study) as coding:
-        for item in [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]:
+        for item in [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]:
             for rater in ("rater-1", "rater-2"):
                 answer = "keep" if rater == "rater-1" else "exclude: crash"
                 rate(coding, "pilot", rater, item, {"relevance": answer}, memo=next(memos))

@@ -41,7 +41,7 @@ def rating(coding: CodingSession, rater: str, item: str, answer: str = "keep", k
     return queue_rating(coding, "pilot", rater, NewRating(item, {"relevance": answer}, key=key))
 
 
-def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: CodingSession) -> None:
+def test_queued_acts_get_their_own_results_and_a_refusal_affects_no_others(coding: CodingSession) -> None:
     items = coding.state.rounds["pilot"].plan.items
     good = [rating(coding, "rater-1", item) for item in items]
     bad = [rating(coding, "rater-1", items[0], "nonsense"), rating(coding, "nobody", items[0])]
@@ -57,7 +57,7 @@ def test_each_gets_its_own_act_and_a_refusal_is_nobody_elses(coding: CodingSessi
     assert coding.state == rebuilt(coding.journal)
 
 
-def test_each_is_checked_against_what_those_before_it_did(coding: CodingSession) -> None:
+def test_each_queued_act_is_checked_against_the_acts_before_it(coding: CodingSession) -> None:
     """Two who would both be first: one is, the other hears of it."""
 
     def first_only(state: State) -> NewAct:
@@ -70,7 +70,7 @@ def test_each_is_checked_against_what_those_before_it_did(coding: CodingSession)
     assert sorted(isinstance(one.outcome, QuaestorError) for one in done) == [False] + [True] * 5
 
 
-def test_one_that_breaks_what_is_recorded_breaks_alone(coding: CodingSession) -> None:
+def test_a_failing_act_does_not_affect_others_in_the_batch(coding: CodingSession) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     before = coding.journal.head()
     broken = PendingAct(lambda state: NewAct("rating", "rater-1", {"round": "no such round", "item": item}))
@@ -83,7 +83,7 @@ def test_one_that_breaks_what_is_recorded_breaks_alone(coding: CodingSession) ->
     assert coding.state == rebuilt(coding.journal)
 
 
-def test_many_who_act_at_once_are_all_on_record(coding: CodingSession) -> None:
+def test_concurrent_acts_are_all_recorded(coding: CodingSession) -> None:
     items = coding.state.rounds["pilot"].plan.items
     with ThreadPoolExecutor(8) as pool:
         numbers = list(
@@ -94,7 +94,7 @@ def test_many_who_act_at_once_are_all_on_record(coding: CodingSession) -> None:
     assert coding.state == rebuilt(coding.journal)
 
 
-def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: CodingSession, tmp_path: Path) -> None:
+def test_a_session_shows_a_restored_backup(coding: CodingSession, tmp_path: Path) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     kept = back_up_study(coding.study, tmp_path / "kept.backup")
     rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
@@ -103,7 +103,7 @@ def test_a_backup_that_was_brought_back_is_what_one_looks_at(coding: CodingSessi
     assert not coding.state.rounds["pilot"].ratings
 
 
-def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: CodingSession) -> None:
+def test_a_rating_for_a_round_of_another_study_is_refused(coding: CodingSession) -> None:
     one = coding.state.rounds["pilot"]
     said = NewRating(one.plan.items[0], {"relevance": "keep"}, opened="2001-01-01T00:00:00")
     [wanted] = together(coding, [queue_rating(coding, "pilot", "rater-1", said)])
@@ -117,7 +117,7 @@ def test_a_rating_meant_for_a_round_of_another_study_is_not_taken(coding: Coding
 @pytest.mark.parametrize(
     ("answer", "memo", "unsure"), [("exclude: crash", "why", True), ("keep", "other", True), ("keep", "why", False)]
 )
-def test_a_rating_sent_again_says_the_same_or_is_refused(
+def test_resending_a_rating_with_other_content_is_refused(
     coding: CodingSession, answer: str, memo: str, unsure: bool
 ) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
@@ -132,7 +132,7 @@ def test_a_rating_sent_again_says_the_same_or_is_refused(
         send(answer, memo, unsure)
 
 
-def test_a_memo_sent_by_script_and_by_form_is_the_same(coding: CodingSession) -> None:
+def test_line_endings_of_a_resent_memo_do_not_matter(coding: CodingSession) -> None:
     item = coding.state.rounds["pilot"].plan.items[0]
     one, other = (
         rate(coding, "pilot", "rater-1", item, {"relevance": "keep"}, memo=memo, key="one")

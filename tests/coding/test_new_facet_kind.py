@@ -98,12 +98,14 @@ def study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     return study
 
 
-def test_without_its_class_the_study_file_is_refused_with_the_kinds_there_are(tmp_path: Path) -> None:
+def test_an_unregistered_facet_kind_is_refused_with_the_allowed_ones(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"facets.quality.kind is 'stars'; choose from: .*stretches"):
         study_with_stars(tmp_path / "study")
 
 
-def test_a_rater_is_asked_and_a_wrong_answer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_facet_kind_can_be_rated_and_an_invalid_answer_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(FACET_KINDS, "stars", Stars())
     study = study_with_stars(tmp_path / "study")
     open_by_name(study, "stars", None)
@@ -123,13 +125,13 @@ def test_a_rater_is_asked_and_a_wrong_answer_is_refused(tmp_path: Path, monkeypa
         desk.close()
 
 
-def test_agreement_compares_its_labels(study: Study) -> None:
+def test_agreement_uses_the_labels_of_a_new_facet_kind(study: Study) -> None:
     (measured,) = compute_rounds_agreement(study, "stars", [])
     assert measured.agreement.percent.value == 11 / 12
     assert sorted(code.code for code in measured.agreement.codes) == ["★", "★★", "★★★"]
 
 
-def test_a_disagreement_is_shown_decided_and_exported(study: Study) -> None:
+def test_a_disagreement_in_a_new_facet_kind_is_shown_decided_and_exported(study: Study) -> None:
     record_disagreements_view(study, "stars", LEAD)
     question = build_case(study, "stars", LEAD, ITEMS[0], "quality", DisagreementFilter()).question
     assert [opinion.label for opinion in question.opinions] == ["3", "2: a typo"]
@@ -143,7 +145,7 @@ def test_a_disagreement_is_shown_decided_and_exported(study: Study) -> None:
         assert {row["answer"] for row in export_decisions(coding.state, "stars")} == {"1", "2", "3"}
 
 
-def test_exported_ratings_and_decisions_are_read_back(study: Study, tmp_path: Path) -> None:
+def test_exported_ratings_and_decisions_of_a_new_facet_kind_are_read_back(study: Study, tmp_path: Path) -> None:
     settle_agreed(study, "stars", None)
     with open_coding(study) as coding:
         ratings, decisions = export_ratings(coding, "stars", "lead"), export_decisions(coding.state, "stars")
@@ -162,7 +164,7 @@ def test_exported_ratings_and_decisions_are_read_back(study: Study, tmp_path: Pa
         assert find_decisions(coding.state, "published", "quality")[ITEMS[1]].answer == "1"
 
 
-def test_its_free_text_is_found(study: Study) -> None:
+def test_free_text_of_a_new_facet_kind_is_found(study: Study) -> None:
     with open_coding(study) as coding:
         rating = coding.state.round("stars").current("rater-2", ITEMS[0])
         assert rating is not None

@@ -1,4 +1,4 @@
-"""What the lead does with a round while others rate: it keeps nobody waiting, and nothing is opened on what is gone."""
+"""Acts of the lead during rating block nobody, and a round is not opened on outdated data."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]
     return let
 
 
-def test_others_act_while_the_items_of_a_round_are_chosen(
+def test_others_can_act_while_the_items_of_a_round_are_chosen(
     coding: CodingSession, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:
     meanwhile(lambda: change_codebook(coding, "codebook.rename", {"code": "training", "name": "training it"}))
@@ -83,7 +83,7 @@ def test_others_act_while_the_items_of_a_round_are_chosen(
     assert opened.codebook == coding.state.history.latest.version == before + 1, "it opens under what is said now"
 
 
-def test_nothing_is_opened_on_a_round_that_has_changed_meanwhile(
+def test_a_round_is_not_opened_if_its_previous_round_changed_meanwhile(
     coding: CodingSession, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:
     meanwhile(lambda: reopen_by_name(coding, "main", None, "a typo"))
@@ -92,7 +92,7 @@ def test_nothing_is_opened_on_a_round_that_has_changed_meanwhile(
     assert "again" not in coding.state.rounds
 
 
-def test_nothing_is_opened_whose_definition_has_changed_meanwhile(
+def test_a_round_is_not_opened_if_its_settings_changed_meanwhile(
     coding: CodingSession, meanwhile: Callable[[Callable[[], object]], None]
 ) -> None:
     file = coding.study.file
@@ -102,7 +102,7 @@ def test_nothing_is_opened_whose_definition_has_changed_meanwhile(
     assert "again" not in coding.state.rounds
 
 
-def test_an_act_tells_of_its_round_without_reading_its_ratings(
+def test_recording_an_act_does_not_recount_all_ratings_of_its_round(
     coding: CodingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_by_name(coding, "again", None)

@@ -52,7 +52,7 @@ def written(folder: Path, text: str = STUDY) -> Study:
 @pytest.mark.parametrize(
     "text", [STUDY, STUDY.rstrip("\n"), STUDY.replace("\n", "\r\n"), f"\ufeff{STUDY}", STUDY + "# x"]
 )
-def test_a_round_is_appended_and_every_other_byte_stays(tmp_path: Path, text: str) -> None:
+def test_adding_a_round_keeps_every_other_byte_of_the_file(tmp_path: Path, text: str) -> None:
     study = written(tmp_path, text)
     before = study.file.read_bytes()
     one = add_round(study, WANTED)
@@ -65,7 +65,7 @@ def test_a_round_is_appended_and_every_other_byte_stays(tmp_path: Path, text: st
 
 @settings(max_examples=60, deadline=None)
 @given(name=TEXTS, raters=st.lists(TEXTS, min_size=1, max_size=3), instructions=TEXTS, deadline=st.datetimes())
-def test_whatever_a_round_says_is_read_back_as_it_was_or_refused(
+def test_any_added_round_is_read_back_unchanged_or_refused(
     name: str, raters: list[str], instructions: str, deadline: Any
 ) -> None:
     with TemporaryDirectory() as folder:
@@ -91,11 +91,11 @@ PLAIN = TEXTS | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_n
 
 @settings(max_examples=60, deadline=None)
 @given(st.recursive(PLAIN, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner), max_leaves=8))
-def test_a_value_as_toml_is_the_same_value(value: Any) -> None:
+def test_a_value_written_as_toml_is_read_back_unchanged(value: Any) -> None:
     assert tomllib.loads(toml_table({"a key": value}).as_string()) == {"a key": value}
 
 
-def test_half_a_character_is_refused() -> None:
+def test_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(InputError, match="lone surrogate"):
         toml_table({"a": ["\ud800"]})
 
@@ -119,9 +119,7 @@ def test_half_a_character_is_refused() -> None:
         ({"colour": "red"}, "colour is not a known key"),
     ],
 )
-def test_what_cannot_be_a_round_is_refused_in_a_sentence_and_nothing_is_written(
-    tmp_path: Path, more: dict[str, Any], words: str
-) -> None:
+def test_an_invalid_round_is_refused_and_nothing_is_written(tmp_path: Path, more: dict[str, Any], words: str) -> None:
     study = written(tmp_path)
     before = study.file.read_bytes()
     with pytest.raises((InputError, SettingsError), match=words):
@@ -129,21 +127,21 @@ def test_what_cannot_be_a_round_is_refused_in_a_sentence_and_nothing_is_written(
     assert study.file.read_bytes() == before
 
 
-def test_rounds_in_one_list_cannot_be_added_to(tmp_path: Path) -> None:
+def test_a_round_cannot_be_added_to_an_inline_list(tmp_path: Path) -> None:
     study = written(tmp_path, '[study]\nname = "x"\n[facets.relevance]\nkind = "keep"\n')
     (tmp_path / "study.toml").write_text("rounds = []\n" + study.file.read_text("utf-8"), "utf-8")
     with pytest.raises(SettingsError, match=r"write each round as its own \[\[rounds\]\]"):
         add_round(open_study(tmp_path), {**WANTED, "items": {"after": "x"}})
 
 
-def test_only_the_lead_sets_up_rounds(tmp_path: Path) -> None:
+def test_only_the_lead_adds_and_removes_rounds(tmp_path: Path) -> None:
     study = written(tmp_path)
     for act in (lambda: add_round(study, WANTED, "rater-1"), lambda: remove_round(study, "pilot", "rater-1")):
         with pytest.raises(StateError, match="is not the lead of the study"):
             act()
 
 
-def test_what_was_changed_in_the_file_since_it_was_read_stays(tmp_path: Path) -> None:
+def test_adding_a_round_keeps_concurrent_changes_of_the_file(tmp_path: Path) -> None:
     study = written(tmp_path)
     text = STUDY.replace('instructions = "Read the title."', 'instructions = "Read it all."')
     study.file.write_text(text, "utf-8")
@@ -151,7 +149,7 @@ def test_what_was_changed_in_the_file_since_it_was_read_stays(tmp_path: Path) ->
     assert study.file.read_text("utf-8").startswith(text)
 
 
-def test_a_link_stays_a_link_and_permissions_stay(tmp_path: Path) -> None:
+def test_a_symbolic_link_and_file_permissions_are_kept(tmp_path: Path) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "study").mkdir()
     real = tmp_path / "kept" / "study.toml"
@@ -165,7 +163,7 @@ def test_a_link_stays_a_link_and_permissions_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [STUDY, STUDY.replace("\n", "\r\n")])
-def test_a_round_that_was_added_can_be_changed_and_taken_away_until_it_opens(tmp_path: Path, text: str) -> None:
+def test_an_added_round_can_be_changed_and_removed_until_it_opens(tmp_path: Path, text: str) -> None:
     study = written(tmp_path, text)
     before = study.file.read_bytes()
     add_round(study, WANTED)
@@ -194,7 +192,7 @@ twice.\"\"\"
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
-def test_a_round_that_an_earlier_version_added_can_be_changed_and_taken_away(tmp_path: Path, ending: str) -> None:
+def test_a_round_added_by_an_earlier_version_can_be_changed_and_removed(tmp_path: Path, ending: str) -> None:
     before = STUDY.replace("\n", ending)
     study = written(tmp_path, before + OLDER.replace("\n", ending))
     assert is_editable(study, "second pilot")
@@ -205,12 +203,12 @@ def test_a_round_that_an_earlier_version_added_can_be_changed_and_taken_away(tmp
     assert study.file.read_bytes() == before.encode()
 
 
-def test_a_round_with_something_else_inside_its_comments_is_left_to_the_hand(tmp_path: Path) -> None:
+def test_a_round_with_foreign_content_in_its_block_is_not_editable(tmp_path: Path) -> None:
     study = written(tmp_path, STUDY + OLDER.replace("# End", "[samples.more]\nsize = 2\nafter = 'how-to'\n# End"))
     assert not is_editable(study, "second pilot")
 
 
-def test_a_round_written_or_changed_by_hand_is_left_to_the_hand(tmp_path: Path) -> None:
+def test_a_round_written_or_changed_by_hand_is_not_editable(tmp_path: Path) -> None:
     study = written(tmp_path)
     assert not is_editable(study, "pilot")
     with pytest.raises(StateError, match="by hand: edit it in"):
@@ -223,7 +221,7 @@ def test_a_round_written_or_changed_by_hand_is_left_to_the_hand(tmp_path: Path) 
     assert study.file.read_text("utf-8") == changed
 
 
-def test_a_round_that_another_needs_is_not_taken_away(tmp_path: Path) -> None:
+def test_a_round_that_another_needs_cannot_be_removed(tmp_path: Path) -> None:
     study = written(tmp_path)
     add_round(study, WANTED)
     add_round(open_study(tmp_path), {**WANTED, "round": "third", "items": {"again": "second pilot"}})
@@ -233,7 +231,7 @@ def test_a_round_that_another_needs_is_not_taken_away(tmp_path: Path) -> None:
     remove_round(open_study(tmp_path), "second pilot")
 
 
-def test_a_round_that_has_opened_is_fixed(tmp_path: Path) -> None:
+def test_an_opened_round_cannot_be_changed(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     import_codebook(study)
     add_round(study, WANTED)

@@ -55,8 +55,8 @@ from quaestor.study.session import Session
 def rate_all(study: Study, name: str, said: Callable[[str, str], dict[str, str]]) -> None:
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
-            for one in list_rater_items(study, name, rater, left_only=True):
-                rate(coding, name, rater, one["item"], said(rater, one["item"]))
+            for rater_item in list_rater_items(study, name, rater, left_only=True):
+                rate(coding, name, rater, rater_item["item"], said(rater, rater_item["item"]))
 
 
 def through_pilot(study: Study) -> None:
@@ -88,7 +88,7 @@ def study(request: pytest.FixtureRequest, tmp_path: Path) -> Study:
     return small_study(tmp_path / "study", store)
 
 
-def test_a_study_goes_from_pilot_to_triplets_and_the_funnel_takes_what_was_kept(study: Study) -> None:
+def test_a_study_goes_from_pilot_to_triplets_and_the_funnel_uses_the_decisions(study: Study) -> None:
     import_codebook(study)
     through_main(study)
     result = run_funnel(study)
@@ -120,7 +120,7 @@ def test_a_study_goes_from_pilot_to_triplets_and_the_funnel_takes_what_was_kept(
         assert rebuilt(coding.journal) == coding.state
 
 
-def test_main_waits_for_the_pilot_and_a_waiver_is_on_record(study: Study) -> None:
+def test_the_main_round_needs_its_pilot_and_a_waiver_is_recorded(study: Study) -> None:
     open_by_name(study, "pilot", None)
     rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
     close_by_name(study, "pilot", None)
@@ -133,9 +133,9 @@ def test_main_waits_for_the_pilot_and_a_waiver_is_on_record(study: Study) -> Non
     assert [one["status"] for one in list_rounds(study)][:3] == ["closed", "open", "not opened"]
 
 
-def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study, tmp_path: Path) -> None:
+def test_exported_ratings_are_imported_once(study: Study, tmp_path: Path) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": rater, "relevance": "exclude: crash", "memo": "=1+1", "seconds": "12.5"}
             for item in items for rater in ("rater-1", "rater-2")]  # fmt: skip
     for name in ("ratings.csv", "ratings.xlsx"):
@@ -153,10 +153,10 @@ def test_ratings_come_and_go_as_files_and_the_same_file_counts_once(study: Study
     }
 
 
-def test_a_longer_or_renamed_file_brings_only_what_is_new_and_undoes_no_correction(tmp_path: Path) -> None:
+def test_a_longer_or_renamed_file_adds_only_new_ratings_and_undoes_no_correction(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     rows = [{"item": item, "rater": "rater-1", "relevance": "keep"} for item in items]
     write_table(ExportTable.from_mappings("ratings", rows[:3]), tmp_path / "first.csv")
     write_table(ExportTable.from_mappings("ratings", rows), tmp_path / "second.csv")
@@ -170,7 +170,7 @@ def test_a_longer_or_renamed_file_brings_only_what_is_new_and_undoes_no_correcti
         assert len(coding.state.round("pilot").all_ratings()) == 5
 
 
-def test_what_is_confirmed_comes_from_closed_rounds_alone(tmp_path: Path) -> None:
+def test_proposals_to_confirm_come_only_from_closed_rounds(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     import_codebook(study)
     through_main(study)
@@ -179,7 +179,7 @@ def test_what_is_confirmed_comes_from_closed_rounds_alone(tmp_path: Path) -> Non
         open_by_name(study, "triplets", None)
 
 
-def test_comparing_words_is_on_record_and_ends_the_rating_of_the_set(tmp_path: Path) -> None:
+def test_comparing_phrases_is_recorded_and_ends_rating_of_the_set(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     through_main(study)
     open_by_name(study, "phrases", None)
@@ -202,10 +202,10 @@ def test_only_the_lead_opens_rounds_and_changes_the_codebook(tmp_path: Path) -> 
         import_codebook(study, None, "rater-1")
 
 
-def test_threads_that_share_one_desk_take_every_act_once(tmp_path: Path) -> None:
+def test_threads_sharing_a_session_record_every_act_once(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     with open_coding(study) as coding:
 
         def write(rater: str) -> None:
@@ -226,7 +226,7 @@ def test_threads_that_share_one_desk_take_every_act_once(tmp_path: Path) -> None
         assert len(coding.state.round("pilot").all_ratings()) == 32
 
 
-def test_items_that_were_never_rated_are_told_of_in_the_funnel(tmp_path: Path) -> None:
+def test_unrated_items_are_reported_in_the_funnel(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     through_pilot(study)
     open_by_name(study, "main", None)
@@ -255,12 +255,12 @@ def test_items_that_were_never_rated_are_told_of_in_the_funnel(tmp_path: Path) -
         ("item,rater,relevance\n{item},rater-1,perhaps\n", "row 2: relevance is 'perhaps'"),
     ],
 )
-def test_a_wrong_file_of_ratings_is_one_sentence_and_nothing_is_taken_in(tmp_path: Path, text: str, words: str) -> None:
+def test_an_invalid_ratings_file_is_refused_completely(tmp_path: Path, text: str, words: str) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     path = tmp_path / "ratings.csv"
-    # A good row comes first: it must not be taken in either.
+    # A valid row comes first: it must not be imported either.
     header, _, bad = text.format(item=item).partition("\n")
     good = f"{item},rater-2,keep{',' * (header.count(',') - 2)}\n" if bad and "relevance" in header else ""
     path.write_text(f"{header}\n{good}{bad}", "utf-8")
@@ -271,7 +271,7 @@ def test_a_wrong_file_of_ratings_is_one_sentence_and_nothing_is_taken_in(tmp_pat
         assert not coding.state.round("pilot").all_ratings()
 
 
-def test_a_rater_sees_their_own_ratings_while_others_work_and_looking_later_is_on_record(tmp_path: Path) -> None:
+def test_a_rater_sees_only_their_own_ratings_during_a_round_and_a_later_view_is_recorded(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
@@ -288,7 +288,7 @@ def test_a_rater_sees_their_own_ratings_while_others_work_and_looking_later_is_o
         reopen_by_name(study, "pilot", None, "again")
 
 
-def test_the_machines_phrase_is_told_only_after_the_raters_own(tmp_path: Path) -> None:
+def test_the_proposed_phrase_is_shown_only_after_the_raters_answer(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     through_main(study)
     open_by_name(study, "phrases", None)
@@ -301,7 +301,7 @@ def test_the_machines_phrase_is_told_only_after_the_raters_own(tmp_path: Path) -
     assert done["proposal"].startswith("save, layer")
 
 
-def test_the_same_key_twice_is_one_rating_even_after_the_round_is_closed(study: Study) -> None:
+def test_a_rating_with_a_repeated_key_is_recorded_once_even_after_closing(study: Study) -> None:
     open_by_name(study, "pilot", None)
     item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     with open_coding(study) as coding:
@@ -314,7 +314,7 @@ def test_the_same_key_twice_is_one_rating_even_after_the_round_is_closed(study: 
             rate(coding, "pilot", "rater-1", item, {"relevance": "exclude: crash"}, key="k1")
 
 
-def test_an_act_the_state_cannot_take_is_not_recorded(study: Study) -> None:
+def test_an_act_that_the_state_rejects_is_not_recorded(study: Study) -> None:
     import_codebook(study)
     with open_coding(study) as coding:
         head = coding.state.head
@@ -327,7 +327,7 @@ def test_an_act_the_state_cannot_take_is_not_recorded(study: Study) -> None:
     assert read_codebook_version(study, None).version == 2
 
 
-def test_an_act_whose_commit_fails_is_not_in_the_state_either(tmp_path: Path) -> None:
+def test_an_act_whose_commit_fails_is_not_in_the_state(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
@@ -354,9 +354,9 @@ def test_an_act_whose_commit_fails_is_not_in_the_state_either(tmp_path: Path) ->
         assert len(coding.state.round("pilot").all_ratings()) == 1
 
 
-def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:
+def test_two_sessions_on_one_journal_see_each_others_acts(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     with open_coding(study) as one, open_coding(study) as other:
         rate(one, "pilot", "rater-1", items[0], {"relevance": "keep"})
         rate(other, "pilot", "rater-2", items[0], {"relevance": "keep"})
@@ -365,9 +365,9 @@ def test_two_desks_on_one_journal_see_each_others_acts(study: Study) -> None:
             one.act(lambda state: build_close_acts(state, "pilot", "lead"))
 
 
-def test_many_raters_at_once_lose_nothing(study: Study) -> None:
+def test_many_concurrent_raters_lose_no_ratings(study: Study) -> None:
     open_by_name(study, "pilot", None)
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=False)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=False)]
     failures: list[Exception] = []
 
     def work(rater: str) -> None:
@@ -389,7 +389,7 @@ def test_many_raters_at_once_lose_nothing(study: Study) -> None:
         assert rebuilt(coding.journal) == coding.state
 
 
-def test_a_replaced_rater_hands_over_what_is_left(tmp_path: Path) -> None:
+def test_a_replacement_gets_the_remaining_items(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     item = list_rater_items(study, "pilot", "rater-2", left_only=False)[0]["item"]
@@ -400,7 +400,7 @@ def test_a_replaced_rater_hands_over_what_is_left(tmp_path: Path) -> None:
     assert len(list_rater_items(study, "pilot", "rater-3", left_only=False)) == 3
 
 
-def test_published_decisions_come_in_marked_as_such(tmp_path: Path) -> None:
+def test_imported_published_decisions_are_marked_as_published(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     path = tmp_path / "labels.csv"
     path.write_text("item,phase\nforum/question/1,training\nforum/question/2,setting\n", "utf-8")
@@ -412,7 +412,7 @@ def test_published_decisions_come_in_marked_as_such(tmp_path: Path) -> None:
     assert len(found) == 2
 
 
-def test_a_step_decided_by_a_round_makes_the_funnel_stale_when_it_is_settled(tmp_path: Path) -> None:
+def test_settling_a_round_makes_the_funnel_step_it_decides_stale(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     with pytest.raises(StateError, match="the round 'main' has to be decided first"):
         list_step_items(study, "kept by raters", dropped=False, limit=1)
@@ -422,7 +422,7 @@ def test_a_step_decided_by_a_round_makes_the_funnel_stale_when_it_is_settled(tmp
     assert not found[1]
 
 
-def test_a_moment_is_read_as_people_write_it() -> None:
+def test_a_time_is_parsed_in_usual_notations() -> None:
     assert parse_utc("2027-03-01") == "2027-03-01T23:59:59.000000+00:00"
     assert parse_utc("2027-03-01T18:00+01:00") == "2027-03-01T17:00:00.000000+00:00"
     with pytest.raises(InputError, match="'soon' is not a valid time"):
@@ -438,7 +438,7 @@ def test_the_state_of_a_fresh_journal_is_empty(tmp_path: Path) -> None:
             coding.act(lambda state: build_agreed_act(state, "main", "lead"))
 
 
-def test_a_stranger_writes_nothing_into_a_round_that_goes_set_by_set(tmp_path: Path) -> None:
+def test_only_raters_can_unify_words_or_request_rereading(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     through_main(study)
     open_by_name(study, "phrases", None)
@@ -454,7 +454,7 @@ def test_a_stranger_writes_nothing_into_a_round_that_goes_set_by_set(tmp_path: P
         assert "rater-" not in str(refused.value)
 
 
-def test_items_that_were_not_in_the_round_are_told_of_in_the_funnel(tmp_path: Path) -> None:
+def test_items_outside_the_round_are_reported_in_the_funnel(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     text = study.file.read_text("utf-8")
     text = text.replace('items = { after = "how-to" }', 'items = { after = "how-to", without = ["pilot"] }')
@@ -471,7 +471,7 @@ def test_items_that_were_not_in_the_round_are_told_of_in_the_funnel(tmp_path: Pa
     assert "4 items were not in the round main" in result.note
 
 
-def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_path: Path) -> None:
+def test_an_unknown_column_and_contradicting_ratings_are_refused(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
@@ -490,7 +490,7 @@ def test_a_column_that_would_be_lost_and_a_rater_of_two_minds_are_refused(tmp_pa
         write_table(ExportTable.from_mappings("ratings", []), tmp_path / "ratings.ods")
 
 
-def test_status_says_that_a_pilot_missed_its_threshold(tmp_path: Path) -> None:
+def test_status_reports_a_pilot_below_its_threshold(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})

@@ -1,4 +1,4 @@
-"""Every source keeps the same promises, whatever it reads and whoever brings it."""
+"""Every kind of source fulfils the same contract."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_source_kind_has_settings_under_its_name(source: Case) -> None:
     assert settings.model_config["frozen"]
 
 
-def test_a_mistake_in_its_settings_gives_a_one_sentence_error(source: Case, tmp_path: Path) -> None:
+def test_a_mistake_in_source_settings_gives_a_one_sentence_error(source: Case, tmp_path: Path) -> None:
     study = study_with(source, tmp_path / "s", 1, 0)
     good = study.file.read_text()
     for old, new, expected in (
@@ -205,12 +205,12 @@ def test_the_manifest_lists_all_inputs(source: Case, tmp_path: Path) -> None:
     manifest = read_manifest(study.evidence_of("one"))
     assert manifest is not None
     assert manifest.tool.startswith("quaestor ")
-    assert [one.name for one in manifest.inputs] == [Path(source.file).name]
+    assert [input_.name for input_ in manifest.inputs] == [Path(source.file).name]
     assert len(manifest.inputs[0].sha256) == 64
     assert manifest.inputs[0].bytes == (study.root / source.file).stat().st_size
 
 
-def test_nothing_changed_means_nothing_to_do_and_a_change_is_seen(source: Case, tmp_path: Path) -> None:
+def test_an_unchanged_input_is_not_ingested_again_and_a_changed_one_is(source: Case, tmp_path: Path) -> None:
     study = study_with(source, tmp_path / "s", 5, 0)
     assert not ingest_source(study, "one").unchanged
     assert ingest_source(study, "one").unchanged
@@ -222,7 +222,7 @@ def test_nothing_changed_means_nothing_to_do_and_a_change_is_seen(source: Case, 
     assert report.manifest.tables[source.table].rows == 6
 
 
-def test_the_input_is_never_written_to(source: Case, tmp_path: Path) -> None:
+def test_the_input_is_never_changed(source: Case, tmp_path: Path) -> None:
     study = study_with(source, tmp_path / "s", 5, 1)
     path = study.root / source.file
     before = (path.read_bytes(), path.stat().st_mtime_ns)

@@ -19,12 +19,12 @@ KNOWN = (ZANTHOR, OBVIAX, MARK, MUELL)
 FINDER = Finder(KNOWN)
 
 
-def found(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
-    return [(text[one.start : one.end], one.shown) for one in finder.find(text) if one.sure]
+def find_sure(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
+    return [(text[match.start : match.end], match.shown) for match in finder.find(text) if match.sure]
 
 
 def doubted(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
-    return [(text[one.start : one.end], one.why) for one in finder.find(text) if not one.sure]
+    return [(text[match.start : match.end], match.why) for match in finder.find(text) if not match.sure]
 
 
 @pytest.mark.parametrize(
@@ -58,27 +58,27 @@ def doubted(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
     ],
 )
 def test_a_person_is_found_however_their_name_is_written(text: str, name: str) -> None:
-    assert found(text) == [(name, "[person 1]")]
+    assert find_sure(text) == [(name, "[person 1]")]
 
 
 def test_umlauts_are_found_as_one_letter_and_as_two_and_stems_with_other_endings() -> None:
     text = "Muellrix, MÜLLRIX, Mullrix; o Anvaře, s Anvarou, Anvary"
-    assert [words for words, _ in found(text)] == ["Muellrix", "MÜLLRIX", "Mullrix", "Anvaře", "Anvarou", "Anvary"]
+    assert [words for words, _ in find_sure(text)] == ["Muellrix", "MÜLLRIX", "Mullrix", "Anvaře", "Anvarou", "Anvary"]
 
 
 def test_organisations_are_found_without_their_legal_form_and_not_by_common_words() -> None:
-    assert found("At Obviax Labs, OBVIAX LABS GMBH and obviax-labs") == [
+    assert find_sure("At Obviax Labs, OBVIAX LABS GMBH and obviax-labs") == [
         (words, "[organisation A]") for words in ("Obviax Labs", "OBVIAX LABS GMBH", "obviax-labs")
     ]
     assert doubted("Obviax is large; the labs and labs gmbh") == [("Obviax", "may be a part of it")]
 
 
 def test_case_decides_for_names_that_are_words_and_other_words_are_proposed_at_most() -> None:
-    assert found("Mark said so; I mark it; a bookmark, marked") == [("Mark", "[person 2]")]
+    assert find_sure("Mark said so; I mark it; a bookmark, marked") == [("Mark", "[person 2]")]
     assert doubted("Mark said so; I mark it; a bookmark, marked") == [("mark", "may be an ordinary word")]
     assert doubted("Marked down") == [("Marked", "within another word")]
     short = Finder([KnownName("person-9", "person", ("Li Wo",), "[person 9]")])
-    assert found("Li said; like, life, lit", short) == [("Li", "[person 9]")]
+    assert find_sure("Li said; like, life, lit", short) == [("Li", "[person 9]")]
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_case_decides_for_names_that_are_words_and_other_words_are_proposed_at_m
 )
 def test_initials_joined_to_a_name_are_not_sure_if_they_form_a_word(name: str, words: str) -> None:
     finder = Finder([KnownName("a", "person", (name,), "A")])
-    assert found(words, finder) == []
+    assert find_sure(words, finder) == []
     assert [one for one, _ in doubted(words, finder)] == words.split()
-    assert found("train@k, spark@3.2", finder) == []
+    assert find_sure("train@k, spark@3.2", finder) == []
 
 
 def test_initials_written_unlike_any_word_are_sure() -> None:
     finder = Finder([KnownName("a", "person", ("Sam Park",), "A")])
     text = "SPark, ParkS, @spark and spark@acme"
-    assert [words for words, _ in found(text, finder)] == ["SPark", "ParkS", "@spark", "spark"]
+    assert [words for words, _ in find_sure(text, finder)] == ["SPark", "ParkS", "@spark", "spark"]
 
 
 def test_one_wrong_letter_is_a_weaker_proposal() -> None:
@@ -105,8 +105,8 @@ def test_one_wrong_letter_is_a_weaker_proposal() -> None:
 
 def test_names_are_found_in_scripts_without_spaces_and_after_prefixes() -> None:
     finder = Finder([KnownName("a", "person", ("甲乙",), "A"), KnownName("b", "person", ("זנתור",), "B")])
-    assert found("我和甲乙先生说", finder) == [("甲乙", "A")]
-    assert found("דיברתי עם זנתור ולזנתור", finder) == [("זנתור", "B"), ("זנתור", "B")]
+    assert find_sure("我和甲乙先生说", finder) == [("甲乙", "A")]
+    assert find_sure("דיברתי עם זנתור ולזנתור", finder) == [("זנתור", "B"), ("זנתור", "B")]
 
 
 KIM = KnownName("P1", "person", ("Anna Kim",), "P1")
@@ -115,20 +115,20 @@ SHARED = Finder([KIM, BAUER, KnownName("P1", "other", ("anna@acme.org", "anna"),
 
 
 def test_a_name_of_two_people_is_replaced_by_both_alternatives_and_a_longer_name_is_not() -> None:
-    assert found("Anna, I said; Anna Kim, A. Bauer, Kim", SHARED) == [
+    assert find_sure("Anna, I said; Anna Kim, A. Bauer, Kim", SHARED) == [
         ("Anna", "P1 or P2"), ("Anna Kim", "P1"), ("A. Bauer", "P2"), ("Kim", "P1"),
     ]  # fmt: skip
     (both,) = group_overlapping(SHARED.find_candidates("So said Anna"))
     assert [(one.name, one.shown, one.sure) for one in both] == [("P1", "P1", True), ("P2", "P2", True)]
     near = Finder([KnownName(one, "person", (forms,), one) for one, forms in (("a", "Zanthor A"), ("b", "B Zanthor"))])
-    assert [one.shown for one in near.find("Zanthr said")] == ["a or b"]
+    assert [match.shown for match in near.find("Zanthr said")] == ["a or b"]
     initials = Finder([KIM, KnownName("P3", "person", ("Adam Koch",), "P3")])
-    assert [one.shown for one in initials.find("as AK said")] == ["P1 or P3"]
+    assert [match.shown for match in initials.find("as AK said")] == ["P1 or P3"]
 
 
 def test_an_exact_name_is_preferred_to_one_with_another_ending() -> None:
     finder = Finder([KnownName("a", "person", ("Mario Vexil",), "A"), KnownName("b", "person", ("Maria Brimm",), "B")])
-    assert found("Maria, Mario, Marii", finder) == [("Maria", "B"), ("Mario", "A"), ("Marii", "A or B")]
+    assert find_sure("Maria, Mario, Marii", finder) == [("Maria", "B"), ("Mario", "A"), ("Marii", "A or B")]
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_an_exact_name_is_preferred_to_one_with_another_ending() -> None:
 )
 def test_short_names_with_endings_are_found_but_not_sure(name: str, sure: str, doubtful: str) -> None:
     finder = Finder([KnownName("a", "person", (name,), "A")])
-    assert [words for words, _ in found(sure, finder)] == sure.split()
-    assert doubted(doubtful, finder) == [(one, "with an ending") for one in doubtful.split()]
+    assert [words for words, _ in find_sure(sure, finder)] == sure.split()
+    assert doubted(doubtful, finder) == [(word, "with an ending") for word in doubtful.split()]
     assert finder.find(doubtful.lower()) == []
 
 
@@ -164,7 +164,7 @@ def test_short_names_with_endings_are_found_but_not_sure(name: str, sure: str, d
 )
 def test_cases_that_change_the_stem_are_proposed_and_not_sure(kind: str, name: str, written: str) -> None:
     finder = Finder([KnownName("a", kind, (name,), "A")])
-    assert found(written, finder) == []
+    assert find_sure(written, finder) == []
     assert [words for words, _ in doubted(written, finder)] == written.split()
     assert finder.find(written.lower()) == []
 
@@ -172,12 +172,15 @@ def test_cases_that_change_the_stem_are_proposed_and_not_sure(kind: str, name: s
 def test_finnish_surnames_have_their_plural_too_and_an_apostrophe_may_be_left_out() -> None:
     finder = Finder([KnownName("a", "person", (one,), "A") for one in ("Aino Korhonen", "Pat O'Brien")])
     text = "Korhosen, Korhosten, Obrien, OBRIEN and O'Brien"
-    assert [words for words, _ in found(text, finder)] == ["Korhosen", "Korhosten", "Obrien", "OBRIEN", "O'Brien"]
+    assert [words for words, _ in find_sure(text, finder)] == ["Korhosen", "Korhosten", "Obrien", "OBRIEN", "O'Brien"]
 
 
 def test_a_camel_case_name_is_proposed_if_its_words_are_separate() -> None:
     finder = Finder([KnownName("a", "product", ("TensorBoost",), "A")])
-    assert found("TensorBoost, tensorboost, a tensor, a boost", finder) == [("TensorBoost", "A"), ("tensorboost", "A")]
+    assert find_sure("TensorBoost, tensorboost, a tensor, a boost", finder) == [
+        ("TensorBoost", "A"),
+        ("tensorboost", "A"),
+    ]
     assert doubted("our tensor boost", finder) == [("tensor boost", "may be an ordinary word")]
 
 
@@ -194,27 +197,29 @@ SHORT_NAMES = """Jan Ann Anna Tim Sam Don Lin Nina Tina Vera Theo Thea Elsa Hugo
 
 
 def test_ordinary_words_that_begin_like_a_short_name_are_not_names() -> None:
-    finder = Finder(KnownName(one, "person", (f"{one} Zanthor",), one) for one in SHORT_NAMES.split())
-    assert [*found(ORDINARY_WORDS, finder), *doubted(ORDINARY_WORDS, finder)] == []
+    finder = Finder(KnownName(word, "person", (f"{word} Zanthor",), word) for word in SHORT_NAMES.split())
+    assert [*find_sure(ORDINARY_WORDS, finder), *doubted(ORDINARY_WORDS, finder)] == []
 
 
 def test_all_endings_are_folded_like_texts() -> None:
-    assert [one for one in ENDINGS if fold(one) != one] == []
+    assert [ending for ending in ENDINGS if fold(ending) != ending] == []
 
 
 def test_the_longest_match_wins_and_none_overlap() -> None:
     text = "Zanthor Quellix Quellix of Obviax Labs GmbH"
-    assert [words for words, _ in found(text)] == ["Zanthor Quellix", "Quellix", "Obviax Labs GmbH"]
-    assert [words for words, _ in found("I asked Zanthor Quellix. Zanthor knew.")] == ["Zanthor Quellix", "Zanthor"]
+    assert [words for words, _ in find_sure(text)] == ["Zanthor Quellix", "Quellix", "Obviax Labs GmbH"]
+    assert [words for words, _ in find_sure("I asked Zanthor Quellix. Zanthor knew.")] == ["Zanthor Quellix", "Zanthor"]
 
 
 def test_nothing_is_left_of_two_overlapping_names() -> None:
     both = Finder(
         KnownName(one, "organisation", (one,), "[x]") for one in ("Hollerith Labs", "Labs Northwest Institute")
     )
-    assert found("at Hollerith Labs Northwest Institute", both) == [("Hollerith Labs Northwest Institute", "[x]")]
+    assert find_sure("at Hollerith Labs Northwest Institute", both) == [("Hollerith Labs Northwest Institute", "[x]")]
     shop = Finder([KnownName("a", "organisation", ("Foo.com & Sons",), "[x]")])
-    assert [words for words, _ in found("ask informationen@Foo.com & Sons", shop)] == ["informationen@Foo.com & Sons"]
+    assert [words for words, _ in find_sure("ask informationen@Foo.com & Sons", shop)] == [
+        "informationen@Foo.com & Sons"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -277,8 +282,8 @@ def test_addresses_are_found_by_their_form(text: str, words: str, kind: str, sur
 @pytest.mark.parametrize("written", ["+49 30 901820", "+49 (30) 901820", "+49-30-901820"])
 def test_a_known_number_is_replaced_by_its_owner(written: str) -> None:
     finder = Finder([KnownName("P1", "other", ("+49 30 901820",), "P1", "P1")])
-    assert found(f"call {written}, then", finder) == [(written, "P1")]
-    assert found("call +49 30 901821, then", finder) == [("+49 30 901821", "[telephone number]")]
+    assert find_sure(f"call {written}, then", finder) == [(written, "P1")]
+    assert find_sure("call +49 30 901821, then", finder) == [("+49 30 901821", "[telephone number]")]
 
 
 @pytest.mark.parametrize(
@@ -340,7 +345,7 @@ AROUND = st.text(
 FORMS = st.sampled_from(
     ["Zanthor Quellix", "Zanthor", "Quellix", "Quellix, Zanthor", "Z. Quellix", "ZanthorQuellix", "zanthor.quellix"]
 )
-INFLECTED = st.sampled_from(["", "'s", "’s", "'", *sorted(one for one in ENDINGS if one.isascii())])
+INFLECTED = st.sampled_from(["", "'s", "’s", "'", *sorted(ending for ending in ENDINGS if ending.isascii())])
 CASES = st.sampled_from([str, str.upper, str.title])
 HIDDEN = st.sampled_from(["", "\u00ad", "\u200b", "\u0301"])
 
@@ -356,7 +361,7 @@ def test_a_known_name_inserted_anywhere_is_found_there(
     planted = written + ending
     text = f"{before} {planted} {after}"
     start = len(before) + 1
-    covered = {place for one in FINDER.find(text) if one.sure for place in range(one.start, one.end)}
+    covered = {place for match in FINDER.find(text) if match.sure for place in range(match.start, match.end)}
     bare = range(start, start + len(written))
     assert covered.issuperset(place for place in bare if text[place].isalpha()), text
 

@@ -157,5 +157,5 @@ def test_any_searchable_name_is_found_and_nothing_of_it_is_left(
 
 
 def _separates(letter: str) -> bool:
-    """Whether a character ends the word beside it: no letter, no digit, and no mark on one."""
+    """Whether a character ends the word next to it: it is no letter, no digit and no combining mark."""
     return not letter.isalnum() and not unicodedata.category(letter).startswith("M")

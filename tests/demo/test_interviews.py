@@ -74,9 +74,9 @@ def test_the_planted_themes_are_recovered(coded: tuple[Study, InterviewsCoded], 
 def test_nearly_every_passage_is_coded_where_it_was_planted(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         planted = {
-            (item, one.code): (one.start, one.end)
+            (item, stretch.code): (stretch.start, stretch.end)
             for item, (_, stretches) in find_planted_passages(interviews, truth).items()
-            for one in stretches
+            for stretch in stretches
         }
         found = {(one.item, one.code): (one.start, one.end) for one in read_coded_passages(interviews).passages}
     assert len(found.keys() ^ planted.keys()) <= 3, "both raters seldom miss the same"
@@ -93,15 +93,15 @@ def test_defects_and_ambiguous_models_keep_their_fields(study: Study, truth: Int
         themes = read_themes(interviews)
     for code in ("crash", "wrong-result", "compatibility", "ambiguous-model"):
         found = sorted(str(sorted(one.fields.items())) for one in themes.of(code))
-        assert found == sorted(str(sorted(one.items())) for one in truth.list_fields(code)), code
+        assert found == sorted(str(sorted(field.items())) for field in truth.list_fields(code)), code
 
 
 def test_the_table_of_defects_has_participant_importance_case_and_measure(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
         themes = read_themes(interviews)
-    tables = {one.id: one for one in build_interview_tables(themes)}
+    tables = {interview_table.id: interview_table for interview_table in build_interview_tables(themes)}
     defects = tables["defects"]
-    assert [one.title for one in defects.columns] == ["importance", "case", "measure", "quotation"]
+    assert [column.title for column in defects.columns] == ["importance", "case", "measure", "quotation"]
     told = {(row.title, *(cell.parts[0] for cell in row.cells[:3])) for row in defects.rows()}
     planted = {
         (f"P{place}", *(one[name] for name in ("importance", "case", "measure")))
@@ -114,13 +114,13 @@ def test_the_table_of_defects_has_participant_importance_case_and_measure(study:
     assert len(planted - told) <= 1, "both raters seldom miss the same"
     assert len(told) == sum(1 for _ in defects.rows()) > 15
     by_importance = tables["defects-importance"]
-    assert [one.title for one in by_importance.columns] == ["low", "medium", "high", "mentions", "participants"]
+    assert [column.title for column in by_importance.columns] == ["low", "medium", "high", "mentions", "participants"]
 
 
 def test_all_participants_consented_and_the_conversations_are_recorded(study: Study, truth: InterviewTruth) -> None:
     with open_interviews(study) as interviews:
-        assert [one.synthetic for one in interviews.participants()] == [True] * 6
-        assert {one.what for one in list_consents(interviews).values()} == {"accepted"}
+        assert [participant.synthetic for participant in interviews.participants()] == [True] * 6
+        assert {consent.what for consent in list_consents(interviews).values()} == {"accepted"}
         held = interviews.interviews()
         assert [one.status for one in held] == ["held"] * 6
         assert len({one.day for one in held}) == 6, "one a day"
@@ -139,10 +139,10 @@ def test_all_participants_consented_and_the_conversations_are_recorded(study: St
 def test_no_planted_name_is_left_in_any_file_or_transcript(study: Study, truth: InterviewTruth) -> None:
     names = {
         turn.text[name.start : name.end]
-        for one in truth.interviews
-        for turn in one.interview.turns
+        for interview in truth.interviews
+        for turn in interview.interview.turns
         for name in turn.names
-    } | {one.interview.plan.name for one in truth.interviews}
+    } | {interview.interview.plan.name for interview in truth.interviews}
     assert len(names) > 30
     with open_interviews(study) as interviews:
         assert list_proposals(interviews) == list_proposals(interviews, state=REFUSED) == []

@@ -63,7 +63,7 @@ def test_a_stopped_process_cleans_up_and_sends_no_more_events(tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("end", [psutil.Process.kill, psutil.Process.terminate])
-def test_it_ends_with_the_process_that_started_it(tmp_path: Path, end: object) -> None:
+def test_the_demo_process_ends_with_its_parent(tmp_path: Path, end: object) -> None:
     script = tmp_path / "asking.py"
     script.write_text(ASKING, "utf-8")
     with subprocess.Popen([sys.executable, script, ROOT, tmp_path], stdout=subprocess.PIPE, text=True) as asking:

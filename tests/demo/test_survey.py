@@ -46,7 +46,7 @@ def test_the_planted_counts_are_found(study: Study) -> None:
     assert so_far.questions[0].bars[0].share == 39 / 92
 
 
-def test_the_visitor_answers_and_the_bars_move(study: Study) -> None:
+def test_a_visitors_response_changes_the_results(study: Study) -> None:
     with open_surveys(study) as surveys:
         assert not surveys.questionnaire(SURVEY).by_invitation
         _, response = answered(surveys, SURVEY, FORMS)

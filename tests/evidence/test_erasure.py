@@ -1,4 +1,4 @@
-"""Whatever way a round chooses its items, none is of a person who withdrew."""
+"""No round contains items of withdrawn participants, however its items are chosen."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ WAYS: dict[str, Mapping[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """P1, P2 and P3 talked; what they said was coded, kept by a round, and P1 withdrew; `before` has it as it was."""
     folder = tmp_path_factory.mktemp("made")
     a_study(folder / "study", more=FACET + KEEP)
@@ -88,15 +88,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(shutil.copytree(made / "study", tmp_path / "study"))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(shutil.copytree(study_template / "study", tmp_path / "study"))
 
 
 @pytest.fixture
-def with_older_evidence(made: Path, study: Study) -> Study:
+def with_older_evidence(study_template: Path, study: Study) -> Study:
     """The same with evidence, funnel and items from before the withdrawal, as somebody may put them back."""
     shutil.rmtree(study.root / "evidence")
-    shutil.copytree(made / "before", study.root / "evidence")
+    shutil.copytree(study_template / "before", study.root / "evidence")
     return study
 
 

@@ -70,7 +70,7 @@ def test_the_printed_funnel_is_found_exactly(demo: Study) -> None:
     assert "simulated raters" in result.note
 
 
-def test_one_round_of_the_demo_is_open_and_waits_for_the_visitor(demo: Study) -> None:
+def test_the_demo_has_an_open_round_for_the_visitor(demo: Study) -> None:
     with open_coding(demo) as coding:
         still_open = [name for name, one in coding.state.rounds.items() if one.status == OPEN]
         one = coding.state.round(ROUND)
@@ -81,7 +81,7 @@ def test_one_round_of_the_demo_is_open_and_waits_for_the_visitor(demo: Study) ->
     assert build_next_item(demo, ROUND, VISITOR)["practice"]
 
 
-def test_the_survey_of_the_demo_is_open_and_answered_as_printed(demo: Study) -> None:
+def test_the_demo_survey_is_open_with_the_printed_counts(demo: Study) -> None:
     with open_surveys(demo) as surveys:
         assert surveys.is_open(SURVEY)
     so_far = count_survey_responses(demo)
@@ -90,7 +90,7 @@ def test_the_survey_of_the_demo_is_open_and_answered_as_printed(demo: Study) -> 
     assert [bar.count for bar in so_far.questions[0].bars] == [39, 53]
 
 
-def test_the_visitors_link_leads_to_a_sheet_and_works_once(demo: Study) -> None:
+def test_the_visitors_link_opens_a_rating_sheet_and_works_once(demo: Study) -> None:
     doors = create_join_links(demo)
     assert doors.visitor is not None
     assert drop_used_links(demo, doors) == doors
@@ -109,7 +109,7 @@ def test_the_yearly_counts_of_the_refined_posts_are_the_printed_ones(demo: Study
     with (demo.root / "dump" / "truth-items.csv").open() as file:
         planted = {f"stackoverflow/question/{row['id']}": row for row in csv.DictReader(file)}
     candidates = list_step_items(demo, "not closed", dropped=False, limit=None)
-    refined = [one for one in candidates if planted[one.item]["topic"] == "implementation"]
+    refined = [candidate for candidate in candidates if planted[candidate.item]["topic"] == "implementation"]
     assert len(refined) == 2_401
     with (demo.root / "printed" / "table01-posts-by-year.csv").open() as file:
         for printed in csv.DictReader(file):
@@ -276,7 +276,7 @@ def test_missing_evidence_gives_a_one_sentence_error(tmp_path: Path) -> None:
         ingest_source(study, "stackoverflw")
 
 
-def test_a_table_source_goes_through_the_funnel_too(tmp_path: Path) -> None:
+def test_a_table_source_passes_through_the_funnel(tmp_path: Path) -> None:
     folder = new_study(tmp_path / "mine", "blank")
     (folder / "posts.csv").write_text(
         "id,title,tags,score\n1,How to sort,python;list,3\n2,Why,python,9\n"

@@ -191,7 +191,7 @@ def test_a_step_is_described_with_the_keys_of_the_study_file() -> None:
     ("file", "precision", "recall"),
     [("question_kinds_heldout.csv", 0.80, 0.85), ("question_kinds_development.csv", 0.95, 0.95)],
 )
-def test_how_to_questions_are_found_as_well_as_the_docs_say(file: str, precision: float, recall: float) -> None:
+def test_how_to_questions_are_found_with_the_documented_accuracy(file: str, precision: float, recall: float) -> None:
     found = measure_kinds(TESTS / "corpus" / file)["how-to"]
     assert found.precision >= precision
     assert found.recall >= recall

@@ -114,7 +114,7 @@ def test_the_eight_tables_contain_the_synthetic_rows(dump: Path, tmp_path: Path)
         truth[key] for key in ("questions", "answers", "accepted", "closed")
     ]
     assert report.manifest.notes == ("synthetic evidence, seed 11: not written by people",)
-    assert all(len(one.sha256) == 64 for one in report.manifest.inputs)
+    assert all(len(input_.sha256) == 64 for input_ in report.manifest.inputs)
 
 
 def test_a_selection_takes_from_other_tables_what_belongs_to_its_posts(dump: Path, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_touched_file_with_the_same_content_is_unchanged_and_a_changed_one_is_
     assert not ingest_stackexchange(copy, tmp_path / "out").unchanged
 
 
-def test_evidence_depends_on_the_input_alone_and_not_on_which_process_was_faster(dump: Path, tmp_path: Path) -> None:
+def test_evidence_depends_only_on_the_input_and_not_on_process_timing(dump: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         ingest_stackexchange(dump, tmp_path / name, workers=3)
     first, second = (
@@ -254,7 +254,7 @@ def test_bad_rows_are_counted_and_kept_with_offset_and_reason(write_posts: objec
     assert report.as_json()["tables"] == {"posts": {"rows": 49, "rejected": 4}}
     rejects = [json.loads(line) for line in (tmp_path / "out" / "rejects" / "posts.jsonl").read_text().splitlines()]
     text = (folder / "Posts.xml").read_bytes()
-    assert [text[one["offset"] :][:11] for one in rejects] == [
+    assert [text[reject["offset"] :][:11] for reject in rejects] == [
         b'<row Id="90',
         b'<row Id="91',
         b'<row Id="92',
@@ -292,7 +292,7 @@ def test_an_archive_cut_short_gives_the_rows_before_the_cut(dump: Path, tmp_path
         ("readme.txt", b"read me", "is not a table"),
     ],
 )
-def test_what_is_not_a_dump_is_refused_in_one_sentence(
+def test_an_input_that_is_not_a_dump_is_refused_in_one_sentence(
     tmp_path: Path, name: str, content: bytes, expected: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
@@ -333,7 +333,7 @@ def test_a_second_ingest_into_the_same_folder_is_refused_while_the_first_runs(du
     assert not ingest_stackexchange(dump, out).unchanged
 
 
-def test_the_number_of_seconds_is_the_time_it_took(dump: Path, tmp_path: Path) -> None:
+def test_the_reported_seconds_are_the_elapsed_time(dump: Path, tmp_path: Path) -> None:
     started = time.perf_counter()
     report = ingest_stackexchange(dump, tmp_path / "out")
     assert 0 < report.manifest.seconds <= time.perf_counter() - started

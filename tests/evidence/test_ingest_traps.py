@@ -75,7 +75,7 @@ def dump(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_selection_keeps_what_it_means_however_a_row_is_written(dump: Path, tmp_path: Path) -> None:
+def test_a_selection_does_not_depend_on_how_a_row_is_written(dump: Path, tmp_path: Path) -> None:
     report = ingest_stackexchange(dump, tmp_path / "out", tags=("python",))
     assert ids(tmp_path / "out") == WANTED
     assert ids(tmp_path / "out", "comments") == [1, 3, 4, 6]
@@ -101,7 +101,7 @@ def test_a_full_ingest_and_a_selection_by_tag_reject_the_same_rows(dump: Path, t
     assert whole["comments"].rejected == some["comments"].rejected == 1
 
 
-def test_a_gzip_cut_short_loses_nothing_that_can_be_read(tmp_path: Path) -> None:
+def test_a_truncated_gzip_gives_every_readable_row(tmp_path: Path) -> None:
     rows = b"".join(b'<row Id="%d" PostTypeId="1" Body="%d" />\n' % (n, n * 7919) for n in range(1, 4000))
     raw = gzip.compress(b"<posts>\n" + rows + b"</posts>", mtime=0)
     (tmp_path / "Posts.xml.gz").write_bytes(raw[: len(raw) // 2])
@@ -121,7 +121,7 @@ def test_a_run_that_cannot_be_resumed_leaves_nothing_of_an_earlier_one(dump: Pat
     assert ids(tmp_path / "out") == WANTED
 
 
-def test_evidence_whose_files_are_gone_is_made_again(dump: Path, tmp_path: Path) -> None:
+def test_evidence_with_missing_files_is_rebuilt(dump: Path, tmp_path: Path) -> None:
     ingest_stackexchange(dump, tmp_path / "out")
     part = next((tmp_path / "out" / "posts").glob("*.parquet"))
     part.unlink()
@@ -143,7 +143,7 @@ def test_a_folder_with_other_files_is_never_changed(dump: Path, tmp_path: Path) 
     assert (tmp_path / "out" / "posts" / "mine.txt").exists()
 
 
-def test_rows_that_are_counted_and_rows_that_are_written_must_agree(tmp_path: Path, dump: Path) -> None:
+def test_a_difference_between_counted_and_written_rows_is_an_error(tmp_path: Path, dump: Path) -> None:
     report = ingest_stackexchange(dump, tmp_path / "out")
     aside = StagedDataset(tmp_path / "other")
     aside.begin("x")
@@ -161,7 +161,7 @@ def test_rows_that_are_counted_and_rows_that_are_written_must_agree(tmp_path: Pa
         ("stackoverflow.com-Posts.xml", "stackoverflow"),
     ],
 )
-def test_the_site_follows_from_the_path(tmp_path: Path, name: str, site: str) -> None:
+def test_the_site_is_derived_from_the_path(tmp_path: Path, name: str, site: str) -> None:
     (tmp_path / "dump").mkdir()
     (tmp_path / "dump" / name).touch()
     assert guess_site(tmp_path / "dump" / name) == site

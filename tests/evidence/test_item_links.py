@@ -59,7 +59,7 @@ def links(study: Study) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("synthetic", [True, False])
-def test_only_a_post_that_somebody_wrote_has_a_link(tmp_path: Path, synthetic: bool) -> None:
+def test_only_a_real_post_has_a_link(tmp_path: Path, synthetic: bool) -> None:
     expected = "" if synthetic else "https://stackoverflow.com/q/5"
     assert {link for _, link in links(study_of(tmp_path / "s", synthetic=synthetic))} == {expected}
 

@@ -51,7 +51,7 @@ def test_a_sample_depends_on_items_and_seed_and_not_on_their_order(
     assert set(drawn) <= set(items)
 
 
-def test_every_item_is_as_likely_as_any_other() -> None:
+def test_every_item_is_equally_likely_to_be_sampled() -> None:
     items = [f"{number:02}" for number in range(20)]
     hits = dict.fromkeys(items, 0)
     for seed in range(4_000):

@@ -1,4 +1,4 @@
-"""What evidence says about itself: on every page of the desk, so a manifest is read again only where it changed."""
+"""Notes about evidence are on every page, so a manifest is read again only if it changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index is whole or absent, fits the funnel, and is made once however many ask for it."""
+"""The search index is complete or missing, matches the funnel, and is built once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interviews go into a backup sealed, without their keys, and come back whole, but for whoever withdrew since."""
+"""A backup contains encrypted interviews without keys; a restore leaves out participants who withdrew since."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def sealed_of(study: Study, participant: str) -> list[bytes]:
 
 
 def is_held(sealed: list[bytes], folder: Path) -> bool:
-    """Whether a row stands in any file, as bytes or as a backup writes them."""
+    """Whether any file contains a row, as bytes or as written by a backup."""
     wanted = [one for row in sealed for one in (row, row.hex().encode())]
     return any(one in content for one in wanted for content in files(folder).values())
 
@@ -93,7 +93,7 @@ def new_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study with interviews, and its backup; for copies."""
     folder = tmp_path_factory.mktemp("made")
     study = a_study(folder / "study")
@@ -103,22 +103,22 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(shutil.copytree(made / "study", tmp_path / "study"))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(shutil.copytree(study_template / "study", tmp_path / "study"))
 
 
 @pytest.fixture
-def backup(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(made / "one.backup", tmp_path / "one.backup"))
+def backup(study_template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(study_template / "one.backup", tmp_path / "one.backup"))
 
 
 @pytest.fixture
-def other(tmp_path: Path, made: Path) -> Study:
-    """A study of the same guide in which nobody takes part, with the keys at hand."""
-    return with_keys(a_study(tmp_path / "other"), open_study(made / "study"))
+def other(tmp_path: Path, study_template: Path) -> Study:
+    """A study with the same guide and keys and without participants."""
+    return with_keys(a_study(tmp_path / "other"), open_study(study_template / "study"))
 
 
-def test_all_that_was_said_comes_back(new_folder: Callable[[str], Study], tmp_path: Path) -> None:
+def test_a_backup_restores_everything(new_folder: Callable[[str], Study], tmp_path: Path) -> None:
     study, there = new_folder("study"), new_folder("there")
     held_talks(study)
     report = back_up_study(study, tmp_path / "one.backup")
@@ -136,7 +136,7 @@ def test_all_that_was_said_comes_back(new_folder: Callable[[str], Study], tmp_pa
         assert with_participant(room) == "P4", "the pseudonym of who withdrew is not given again"
 
 
-def test_no_key_is_in_a_backup_and_without_it_nothing_can_be_read(study: Study, other: Study, backup: Path) -> None:
+def test_a_backup_contains_no_keys_and_is_unreadable_without_them(study: Study, other: Study, backup: Path) -> None:
     held = backup.read_bytes()
     for name in KEYS:
         key = (study.root / name).read_bytes()
@@ -149,9 +149,7 @@ def test_no_key_is_in_a_backup_and_without_it_nothing_can_be_read(study: Study, 
 
 
 @pytest.mark.parametrize("name", KEYS)
-def test_a_key_that_is_missing_or_another_one_is_one_sentence_and_nothing_is_touched(
-    other: Study, backup: Path, name: str
-) -> None:
+def test_a_missing_or_wrong_key_is_refused_and_nothing_changes(other: Study, backup: Path, name: str) -> None:
     whose = name.removesuffix(".key")
     (other.root / name).unlink()
     refused_and_unchanged(other, backup, rf"{name} is missing, and the {whose} of .* cannot be read without it")
@@ -161,7 +159,7 @@ def test_a_key_that_is_missing_or_another_one_is_one_sentence_and_nothing_is_tou
     refused_and_unchanged(other, backup, rf"{name} cannot be read as the key of {whose}")
 
 
-def test_keys_may_lie_in_a_folder_of_their_own(
+def test_keys_can_be_in_a_separate_folder(
     other: Study, backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "keys").mkdir()
@@ -173,8 +171,8 @@ def test_keys_may_lie_in_a_folder_of_their_own(
     assert not list(other.root.glob("*.key"))
 
 
-def test_a_backup_is_of_one_moment_while_people_talk(new_folder: Callable[[str], Study], tmp_path: Path) -> None:
-    """Whoever can be reached takes part, and whoever withdrew is gone from both files: in every backup."""
+def test_a_backup_is_consistent_while_others_write(new_folder: Callable[[str], Study], tmp_path: Path) -> None:
+    """In every backup, contacts belong to participants, and a withdrawn participant is in neither file."""
     study, ended = new_folder("study"), threading.Event()
     with open_interviews(study) as room:
         with_participant(room)
@@ -207,7 +205,7 @@ def withdrawn_since(study: Study) -> list[bytes]:
     return sealed
 
 
-def test_who_withdrew_since_stays_away(study: Study, backup: Path) -> None:
+def test_a_restore_leaves_out_participants_who_withdrew_since(study: Study, backup: Path) -> None:
     sealed = withdrawn_since(study)
     before = everything(study)
     done = restore_study(study, backup, replacing=True)  # the journal has the withdrawal, and the backup has not
@@ -219,7 +217,7 @@ def test_who_withdrew_since_stays_away(study: Study, backup: Path) -> None:
 
 
 @pytest.mark.parametrize("left", [LIST, "study.db"])
-def test_a_list_or_the_journal_knows_who_withdrew_when_the_files_are_lost(
+def test_the_erasure_list_or_the_journal_is_enough_to_leave_out_withdrawn_participants(
     study: Study, backup: Path, left: str
 ) -> None:
     sealed = withdrawn_since(study)
@@ -234,7 +232,7 @@ def test_a_list_or_the_journal_knows_who_withdrew_when_the_files_are_lost(
         assert set((study.root / LIST).read_text().split()[::2]) == {"P1", "P3"}
 
 
-def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
+def test_a_restore_without_withdrawal_records_says_so_and_a_later_list_is_applied(
     study: Study, backup: Path, other: Study
 ) -> None:
     sealed = withdrawn_since(study)
@@ -249,18 +247,18 @@ def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
     assert everything(other)[1:] == everything(study)[1:]
 
 
-def test_a_list_that_was_meddled_with_is_refused(other: Study, backup: Path) -> None:
+def test_a_manipulated_erasure_list_is_refused(other: Study, backup: Path) -> None:
     (other.root / LIST).write_text("P1\t2026-01-01\nsomebody\n")
     refused_and_unchanged(other, backup, r"line 2 is not a withdrawal: restore a copy of the list, or remove the line")
 
 
-def test_nobody_new_gets_a_pseudonym_that_is_on_the_list(other: Study) -> None:
+def test_a_listed_pseudonym_is_not_given_to_a_new_participant(other: Study) -> None:
     (other.root / LIST).write_text("P4\t2026-01-01\n")
     with open_interviews(other) as room:
         assert with_participant(room) == "P5"
 
 
-def test_who_withdrew_before_the_backup_goes_from_here_with_all_that_was_made_of_their_words(
+def test_restoring_a_newer_withdrawal_removes_the_participant_from_items_and_results(
     study: Study, backup: Path, other: Study
 ) -> None:
     restore_study(other, backup)
@@ -358,12 +356,12 @@ FORGED: dict[str, Callable[[Lines], object]] = {
 
 
 @pytest.mark.parametrize("forgery", FORGED)
-def test_rows_that_no_interview_leaves_are_refused(other: Study, backup: Path, forgery: str) -> None:
+def test_forged_rows_in_a_backup_are_refused(other: Study, backup: Path, forgery: str) -> None:
     forged(backup, FORGED[forgery])
     refused_and_unchanged(other, backup, "is damaged .*: nothing was restored, use another one")
 
 
-def test_a_withdrawal_on_record_counts_where_the_files_do_not_have_it_yet(study: Study, backup: Path) -> None:
+def test_a_withdrawal_in_only_one_of_the_files_is_applied_to_both(study: Study, backup: Path) -> None:
     """A backup from between the two files of a withdrawal knows it from either."""
 
     def half(parts: Lines) -> None:
@@ -377,7 +375,7 @@ def test_a_withdrawal_on_record_counts_where_the_files_do_not_have_it_yet(study:
         assert set(room.identities.list_erased()) == set(list_withdrawn(room)) == {"P3"}
 
 
-def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, backup: Path, tmp_path: Path) -> None:
+def test_a_killed_restore_is_complete_or_has_no_effect(study: Study, backup: Path, tmp_path: Path) -> None:
     whole, acts = everything(study), back_up_study(study).acts
     unfinished = 0
     first = with_keys(a_study(tmp_path / "first"), study)
@@ -393,7 +391,7 @@ def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, ba
     assert unfinished > 0
 
 
-def test_acts_come_last_so_that_no_code_is_without_its_words(
+def test_acts_are_restored_last_so_that_no_coding_lacks_its_transcript(
     study: Study, backup: Path, other: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:

@@ -1,4 +1,4 @@
-"""What raters write beside turns is kept with the participant's words: never in the journal, and erased with them."""
+"""Texts of raters about turns are stored with the transcript, never in the journal, and are erased with it."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ WRITTEN = (b"zygomorphic", b"quixotic", b"vellichor", b"sonder")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """Two participants; rater-1 writes beside what the first said, a disagreement is settled with a reason."""
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """Two participants; rater-1 writes memos about the first, and a disagreement is settled with a reason."""
     study = coded_study(tmp_path_factory.mktemp("made"), (TALK, TALK))
     with open_coding(study) as coding:
         _code(coding)
@@ -70,8 +70,8 @@ def _code(coding: CodingSession) -> None:
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path / "study")
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path / "study")
 
 
 def holding(folder: Path, words: tuple[bytes, ...] = WRITTEN) -> list[str]:
@@ -80,7 +80,7 @@ def holding(folder: Path, words: tuple[bytes, ...] = WRITTEN) -> list[str]:
     ]
 
 
-def told(state: State) -> set[str]:
+def texts_about_first(state: State) -> set[str]:
     """All free words about the first participant that a reader of the journal gets."""
     one = state.round(ROUND)
     found = {given[-1].memo for items in one.ratings.values() for item, given in items.items() if item in FIRST}
@@ -91,29 +91,29 @@ def told(state: State) -> set[str]:
     return found - {""}
 
 
-def test_readers_get_the_words_and_no_file_shows_them(study: Study) -> None:
+def test_texts_are_readable_through_the_journal_and_encrypted_in_files(study: Study) -> None:
     assert holding(study.root) == []
     with open_coding(study) as coding:
-        assert told(coding.state) == {MEMO, ASIDE, REASON, "loss", f"{FIELD} ‖ 10"}
+        assert texts_about_first(coding.state) == {MEMO, ASIDE, REASON, "loss", f"{FIELD} ‖ 10"}
 
 
-def test_after_a_withdrawal_codes_and_places_are_left_without_a_word(study: Study) -> None:
+def test_a_withdrawal_erases_texts_and_keeps_codes_and_positions(study: Study) -> None:
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
-        assert told(elsewhere.state), "another process has read them"
+        assert texts_about_first(elsewhere.state), "another process has read them"
         withdraw(interviews, "P1")
         for coding in (interviews.coding, elsewhere):
-            assert told(coding.state) == set()
+            assert texts_about_first(coding.state) == set()
             rating = coding.state.round(ROUND).current("rater-1", FIRST[0])
             assert rating is not None
-            assert [(one["start"], one["end"], one["code"]) for one in rating.answers["themes"]] == [
+            assert [(passage["start"], passage["end"], passage["code"]) for passage in rating.answers["themes"]] == [
                 (0, 25, "indicator")
             ]
-        assert [one.memo for one in read_coded_passages(interviews).passages] == ["kept: theirs"]
+        assert [passage.memo for passage in read_coded_passages(interviews).passages] == ["kept: theirs"]
     with open_coding(study) as coding:
-        assert told(coding.state) == set()
+        assert texts_about_first(coding.state) == set()
 
 
-def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
+def test_new_texts_about_a_withdrawn_participant_are_refused(study: Study) -> None:
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
         with pytest.raises(StateError, match=r"P1 (has withdrawn|withdrew)"):
@@ -121,7 +121,7 @@ def test_what_is_written_about_them_afterwards_is_refused(study: Study) -> None:
         settle_with_assents(interviews.coding, ROUND, "lead", FIRST[1], "themes", [], "discussion", "")
 
 
-def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: Path) -> None:
+def test_a_repeated_key_with_another_text_is_refused(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
 
     def given(coding: CodingSession, memo: str) -> int:
@@ -141,7 +141,7 @@ def test_the_same_key_again_says_the_same_and_other_words_are_refused(tmp_path: 
         assert (rating.memo, rating.answers["themes"][0]["memo"]) == (MEMO, MEMO)
 
 
-def test_their_name_is_taken_out_of_what_raters_wrote_beside_others(study: Study) -> None:
+def test_a_withdrawal_removes_the_name_from_texts_about_other_participants(study: Study) -> None:
     with open_interviews(study) as interviews:
         set_contact(interviews, "P1", Contact("Wilhelmina Xanthe"))
 
@@ -150,29 +150,29 @@ def test_their_name_is_taken_out_of_what_raters_wrote_beside_others(study: Study
             return NewAct("comment", "lead", said)
 
         interviews.coding.act(noted)
-        assert [one.kind for one in find_remaining_names(interviews)] == ["memo"]
+        assert [remaining_name.kind for remaining_name in find_remaining_names(interviews)] == ["memo"]
         withdraw(interviews, "P1")
-        assert [one.text for one in interviews.coding.state.round(ROUND).comments] == ["As P1 said."]
+        assert [comment.text for comment in interviews.coding.state.round(ROUND).comments] == ["As P1 said."]
         assert find_remaining_names(interviews) == []
 
 
-def test_the_lead_takes_names_out_of_what_was_written_also_where_it_is_settled(study: Study) -> None:
+def test_the_lead_removes_names_from_texts_even_in_settled_rounds(study: Study) -> None:
     with open_coding(study) as elsewhere, open_interviews(study) as interviews:
         add_name(interviews, "other", ["zygomorphic"], "[odd]")
-        assert told(elsewhere.state)
-        assert {one.kind for one in find_remaining_names(interviews)} == {"memo"}
+        assert texts_about_first(elsewhere.state)
+        assert {remaining_name.kind for remaining_name in find_remaining_names(interviews)} == {"memo"}
         make_items(interviews)  # they hold nothing of what raters write
         with pytest.raises(StateError, match="is not the lead"):
             replace_names_in_texts(interviews, "rater-1")
         assert replace_names_in_texts(interviews) == 3, "two ratings and what was decided"
         assert find_remaining_names(interviews) == []
         for coding in (interviews.coding, elsewhere):
-            assert "a [odd] memo" in told(coding.state)
-            assert MEMO not in told(coding.state)
+            assert "a [odd] memo" in texts_about_first(coding.state)
+            assert MEMO not in texts_about_first(coding.state)
         assert replace_names_in_texts(interviews) == 0
 
 
-def test_a_backup_brings_the_words_back_with_the_key_and_none_of_who_withdrew(study: Study, tmp_path: Path) -> None:
+def test_a_backup_restores_texts_with_the_key_but_none_of_withdrawn_participants(study: Study, tmp_path: Path) -> None:
     file = tmp_path / "one.backup"
     back_up_study(study, file)
     assert b"zygomorphic" not in file.read_bytes()
@@ -180,18 +180,18 @@ def test_a_backup_brings_the_words_back_with_the_key_and_none_of_who_withdrew(st
         withdraw(interviews, "P1")
     restore_study(open_study(study.root), file, replacing=True)
     with open_coding(study) as coding:
-        assert told(coding.state) == set()
+        assert texts_about_first(coding.state) == set()
         rating = coding.state.round(ROUND).current("rater-2", OTHER[0])
         assert rating is not None
         assert rating.answers["themes"][0]["memo"] == "kept: theirs"
 
 
-def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_of_words(study: Study) -> None:
+def test_without_the_key_other_data_is_readable_and_no_text_is_recorded(study: Study) -> None:
     key = study.root / "interviews.key"
     kept = key.read_text()
     key.unlink()
     with open_coding(study) as coding:
-        assert told(coding.state) == set()
+        assert texts_about_first(coding.state) == set()
         assert coding.state.round(ROUND).current("rater-1", FIRST[0]) is not None
         with pytest.raises(StateError, match=r"cannot be read without .*interviews\.key"):
             settle_with_assents(coding, ROUND, "lead", FIRST[1], "themes", [stretch(0, 9, "shapes")], "discussion", "")
@@ -199,11 +199,11 @@ def test_without_the_key_the_rest_can_be_read_and_nothing_is_recorded_in_place_o
             export_ratings(coding, ROUND, "lead")
         assert not key.exists()
         key.write_text(kept)
-        assert MEMO in told(coding.state), "there again, and read again"
+        assert MEMO in texts_about_first(coding.state), "there again, and read again"
         assert MEMO in str(export_ratings(coding, ROUND, "lead"))
 
 
-def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
+def test_importing_the_same_file_again_does_not_bring_back_a_removed_name(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "ratings.csv"
     row = {"item": FIRST[0], "rater": "rater-1", "themes": "[]", "memo": "Zorblatt told me"}
     write_table(ExportTable.from_mappings("ratings", [row]), file)
@@ -218,7 +218,7 @@ def test_the_same_file_again_brings_no_name_back(tmp_path: Path) -> None:
         assert rating.memo == "[somebody] told me"
 
 
-def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path) -> None:
+def test_a_rating_resent_after_a_name_was_removed_is_recognized(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     said = NewRating(FIRST[0], {"themes": [stretch(0, 25, "shapes", memo="Zorblatt")]}, key="once")
     with open_interviews(study) as interviews:
@@ -233,7 +233,7 @@ def test_what_was_sent_again_after_a_name_was_taken_out_is_known(tmp_path: Path)
                 replace_names_in_texts(interviews)
 
 
-def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart_too(tmp_path: Path) -> None:
+def test_texts_of_practice_items_and_published_decisions_are_stored_separately(tmp_path: Path) -> None:
     study, file = coded_study(tmp_path / "study"), tmp_path / "published.csv"
     write_table(ExportTable.from_mappings("decisions", [{"item": FIRST[0], "themes": f"as they say: {MEMO}"}]), file)
     with open_interviews(study) as interviews:
@@ -251,7 +251,7 @@ def test_what_is_said_about_practice_items_and_published_decisions_is_kept_apart
         assert (read.feedback, read.answers["themes"][0]["memo"]) == ("", "")
 
 
-def test_who_rates_and_who_backs_up_never_wait_for_each_other_for_good(tmp_path: Path) -> None:
+def test_raters_and_backups_never_deadlock(tmp_path: Path) -> None:
     study = coded_study(tmp_path / "study")
     done: list[int] = []
 
@@ -270,7 +270,7 @@ def test_who_rates_and_who_backs_up_never_wait_for_each_other_for_good(tmp_path:
     assert (len(done), backups > 0) == (40, True)
 
 
-def test_rows_of_a_table_whose_ids_look_like_turns_are_no_turns(study: Study) -> None:
+def test_table_rows_with_ids_like_turns_are_not_turns(study: Study) -> None:
     """The origin that a round recorded decides: P1, who withdraws, said nothing of what is in the table."""
     table = study.root / "rows.csv"
     table.write_text("id,title,body\nP1/00001,one,first\nP1/00002,two,second\n", "utf-8")
@@ -295,7 +295,7 @@ def test_rows_of_a_table_whose_ids_look_like_turns_are_no_turns(study: Study) ->
         assert coding.state.round(ROUND).gone, "turns of the round over transcripts are gone"
 
 
-def test_phrases_and_corrections_about_turns_are_erased_too(study: Study) -> None:
+def test_a_withdrawal_erases_phrases_and_corrections_about_turns(study: Study) -> None:
     facets = (Facet("right", "confirm"), Facet("phrase", "phrase"))
     with open_interviews(study) as interviews:
         coding = interviews.coding
@@ -318,7 +318,7 @@ def test_phrases_and_corrections_about_turns_are_erased_too(study: Study) -> Non
         ]
 
 
-def test_what_an_older_act_refers_to_is_read_by_the_form_of_its_ids(tmp_path: Path) -> None:
+def test_an_older_act_is_matched_to_turns_by_the_form_of_its_ids(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     with open_interviews(study) as interviews:
         coding = interviews.coding

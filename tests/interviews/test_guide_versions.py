@@ -1,4 +1,4 @@
-"""The guides of a study: what their files say now, which versions were used by which interviews."""
+"""The guides of a study: their current files and the versions used by interviews."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write(study: Study, text: str, name: str = "guide") -> Path:
     return path
 
 
-def test_each_version_names_the_interviews_that_used_it(study: Study, room: Interviews) -> None:
+def test_each_guide_version_lists_its_interviews(study: Study, room: Interviews) -> None:
     with_interview(room)
     with_interview(room)
     write(study, NEWER)
@@ -49,7 +49,7 @@ def test_each_version_names_the_interviews_that_used_it(study: Study, room: Inte
     assert list_guides(study, room)[0].changed
 
 
-def test_a_sheet_is_the_file_of_now_and_a_version_is_what_was_asked(study: Study, room: Interviews) -> None:
+def test_a_guide_page_shows_the_current_file_or_a_used_version(study: Study, room: Interviews) -> None:
     with_interview(room)
     write(study, NEWER)
     assert next(build_guide_sheet(study, room, "guide").guide.questions()).text == "How do you work?"
@@ -62,15 +62,15 @@ def test_a_sheet_is_the_file_of_now_and_a_version_is_what_was_asked(study: Study
         build_guide_sheet(study, room, "gide")
 
 
-def test_sections_follow_each_other_in_time(study: Study) -> None:
+def test_sections_are_consecutive_in_time(study: Study) -> None:
     sheet = build_guide_sheet(study, None, "guide")
-    assert [(one.begins, one.ends) for one in sheet.sections] == [(0, 1), (1, 6), (6, 9), (9, 10)]
-    assert sum(one.share for one in sheet.sections) == pytest.approx(1)
+    assert [(section.begins, section.ends) for section in sheet.sections] == [(0, 1), (1, 6), (6, 9), (9, 10)]
+    assert sum(section.share for section in sheet.sections) == pytest.approx(1)
     assert sheet.touching("practice") == ["stages", "factors"]
     assert not interviews_path(study).exists(), "to look makes no files"
 
 
-def test_a_guide_with_a_grave_problem_is_not_used(study: Study, room: Interviews) -> None:
+def test_a_guide_with_a_serious_problem_cannot_be_used(study: Study, room: Interviews) -> None:
     write(study, BROKEN)
     with pytest.raises(InputError, match="the sections take 10 minutes in total, but the guide says 11"):
         with_interview(room)
@@ -78,10 +78,10 @@ def test_a_guide_with_a_grave_problem_is_not_used(study: Study, room: Interviews
     assert room.guide_versions("guide") == []
 
 
-def test_a_file_that_is_no_text_refuses_itself_and_nothing_else(study: Study, room: Interviews) -> None:
+def test_an_unreadable_guide_does_not_affect_others(study: Study, room: Interviews) -> None:
     (study.root / "instruments" / "odd.md").write_bytes(b"+++\n\xff")
     (study.root / "instruments" / "folder.md").mkdir()
-    lines = {one.name: one for one in list_guides(study, room)}
+    lines = {guide.name: guide for guide in list_guides(study, room)}
     assert list(lines) == ["guide", "odd"]
     assert "not a UTF-8 text" in lines["odd"].why
     assert with_interview(room).guide == "guide"
@@ -89,7 +89,7 @@ def test_a_file_that_is_no_text_refuses_itself_and_nothing_else(study: Study, ro
         room.plan("P1", "odd", "lead")
 
 
-def test_which_guide_is_meant_has_to_be_said_where_there_are_several(study: Study, tmp_path: Path) -> None:
+def test_a_study_with_several_guides_needs_the_name_of_one(study: Study, tmp_path: Path) -> None:
     assert require_only_guide(study) == "guide"
     other = write(study, SMALL, "other")
     with pytest.raises(InputError, match="guides: guide or other"):
@@ -118,7 +118,7 @@ codes = "themes"
 """
 
 
-def test_the_study_says_what_comes_next_from_guide_to_items(tmp_path: Path) -> None:
+def test_the_next_step_of_a_study_leads_from_guide_to_items(tmp_path: Path) -> None:
     """A source that is made of transcripts is not asked for before there are any."""
     study = a_study(tmp_path / "study", BROKEN, STRETCHES)
     assert study_status(study).next == "quaestor interview check"

@@ -1,4 +1,4 @@
-"""Who participants are is in no evidence, no report and no journal, in whatever a study makes of itself."""
+"""Evidence, reports and the journal contain no identities of participants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from quaestor.study.folder import open_study
 TELLING = ("Wilhelmina Xanthe", "w.xanthe@example.org", "+41 555 0199", "Prefers mornings.")
 
 
-def test_a_report_and_the_evidence_hold_nothing_of_the_file_of_identities(tmp_path: Path) -> None:
+def test_report_and_evidence_contain_nothing_of_the_identities_file(tmp_path: Path) -> None:
     folder = labelled_study(tmp_path / "study", posts=30).root
     (folder / "instruments").mkdir(exist_ok=True)
     (folder / "instruments" / "guide.md").write_text(SMALL, "utf-8")
@@ -31,8 +31,8 @@ def test_a_report_and_the_evidence_hold_nothing_of_the_file_of_identities(tmp_pa
     with open_interviews(open_study(folder)) as room:
         with_transcript(room)
         set_contact(room, "P1", Contact(*TELLING))
-        made = make_items(room)
-    if made.added:
+        items = make_items(room)
+    if items.added:
         ingest_source(open_study(folder), SOURCE)
     build_report(open_study(folder), lambda words: None, with_audit=False)
     written = [path for path in folder.rglob("*") if path.is_file()]
@@ -53,9 +53,7 @@ def text_of(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("lost", [("identities.db",), ("identities.db", "identities.key")])
-def test_a_study_that_lost_the_file_of_names_is_refused_instead_of_knowing_none(
-    tmp_path: Path, lost: tuple[str, ...]
-) -> None:
+def test_a_study_that_lost_its_names_file_cannot_be_published(tmp_path: Path, lost: tuple[str, ...]) -> None:
     study = a_study(tmp_path / "study")
     with open_interviews(study) as room:
         with_transcript(room)

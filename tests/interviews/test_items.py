@@ -1,4 +1,4 @@
-"""Turns as items: what participants said, whoever withdraws gone from every copy, and places that any text keeps."""
+"""Turns as items: participants' words, removal after a withdrawal, and positions that any text keeps."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from quaestor.study.folder import open_study
 MARKED = "zanthor-quell"
 
 
-def test_items_are_the_turns_of_participants_with_the_words_that_are_shown(tmp_path: Path) -> None:
+def test_items_are_participant_turns_with_masked_text(tmp_path: Path) -> None:
     a_study(tmp_path)
     odd = [*TALK, ("Guest", "Two\r\nlines & <b>marks</b>,\n\nthen more."), ("Guest", "   ")]
     with open_interviews(open_study(tmp_path)) as interviews:
         with_transcript(interviews, with_interview(interviews).id, odd, {0: "stages"})
-        made = make_items(interviews)
-        assert (made.items, made.participants, made.added, make_items(interviews).added) == (3, 1, True, False)
+        items = make_items(interviews)
+        assert (items.items, items.participants, items.added, make_items(interviews).added) == (3, 1, True, False)
         with pytest.raises(StateError, match="not the lead"):
             make_items(interviews, "rater-1")
-    rows = list(csv.DictReader(made.path.read_text("utf-8").splitlines()))
+    rows = list(csv.DictReader(items.path.read_text("utf-8").splitlines()))
     assert [row["id"] for row in rows] == ["P1/00001", "P1/00003", "P1/00004"]
     assert rows[0]["question"] == "Which stages does your work have?"
     assert rows[0]["title"].startswith("P1, turn 2: First I look at the data")
     assert rows[2]["body"] == "<p>Two<br>lines &amp; &lt;b&gt;marks&lt;/b&gt;,</p><p>then more.</p>"
-    assert made.path.stat().st_mode & 0o777 == 0o600
+    assert items.path.stat().st_mode & 0o777 == 0o600
 
 
-def test_there_is_nothing_to_make_before_anybody_has_spoken(tmp_path: Path) -> None:
+def test_items_need_a_participant_turn(tmp_path: Path) -> None:
     with (
         open_interviews(a_study(tmp_path)) as interviews,
         pytest.raises(StateError, match="no transcript has anything said by a participant"),
@@ -52,7 +52,7 @@ def test_there_is_nothing_to_make_before_anybody_has_spoken(tmp_path: Path) -> N
         make_items(interviews)
 
 
-def test_whoever_withdraws_is_gone_from_the_items_the_evidence_and_what_was_made_of_it(tmp_path: Path) -> None:
+def test_a_withdrawn_participant_is_removed_from_items_evidence_and_index(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
     build_index(study, lambda *_: None)
     assert _mentions(tmp_path)
@@ -73,7 +73,7 @@ def test_whoever_withdraws_is_gone_from_the_items_the_evidence_and_what_was_made
         run_funnel(study)
 
 
-def test_a_participant_who_spoke_for_hours_without_a_pause_can_withdraw(tmp_path: Path) -> None:
+def test_a_participant_with_a_very_long_turn_can_withdraw(tmp_path: Path) -> None:
     study = coded_study(
         tmp_path, [[*TALK, ("Guest", f"I am {MARKED}. " + "And then we trained it again. " * 10_000)], TALK]
     )
@@ -82,17 +82,17 @@ def test_a_participant_who_spoke_for_hours_without_a_pause_can_withdraw(tmp_path
     assert _mentions(tmp_path) == []
 
 
-def test_words_that_stayed_in_evidence_when_the_items_were_made_anew_go_too(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_words_from_evidence_older_than_the_items(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
     lines = (tmp_path / FOLDER / "turns.csv").read_text("utf-8").splitlines(keepends=True)
-    (tmp_path / FOLDER / "turns.csv").write_text("".join(one for one in lines if not one.startswith("P1/")), "utf-8")
+    (tmp_path / FOLDER / "turns.csv").write_text("".join(line for line in lines if not line.startswith("P1/")), "utf-8")
     assert _mentions(tmp_path)
     with interviews_of(study) as interviews:
         assert forget_participant(interviews, "P1")
     assert _mentions(tmp_path) == []
 
 
-def test_who_declines_after_all_is_left_out_of_items_until_they_agree_again(tmp_path: Path) -> None:
+def test_a_participant_who_declines_has_no_items_until_they_accept_again(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [TALK, TALK])
     with interviews_of(study) as interviews:
         record_consent(interviews, "P1", DECLINED, SPOKEN)
@@ -103,7 +103,7 @@ def test_who_declines_after_all_is_left_out_of_items_until_they_agree_again(tmp_
 
 
 def _mentions(folder: Path) -> list[Path]:
-    """Files below the evidence in which a word stands, packed or not."""
+    """Evidence files that contain a word, compressed or not."""
     import pyarrow.parquet as pq
 
     found = []
@@ -115,7 +115,7 @@ def _mentions(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("item", ["P1", "P1/x", "/1", "P1/¹"])
-def test_what_is_no_turn_is_refused(item: str) -> None:
+def test_an_invalid_turn_id_is_refused(item: str) -> None:
     with pytest.raises(InputError, match="is not a turn"):
         parse_item_id(item)
 
@@ -137,7 +137,7 @@ def spoken(draw: some.DrawFn) -> SpokenTurn:
 
 @given(spoken(), some.data())
 @settings(max_examples=200, deadline=None)
-def test_places_lead_from_shown_to_recorded_words_and_back(turn: SpokenTurn, data: some.DataObject) -> None:
+def test_shown_and_recorded_positions_map_to_each_other(turn: SpokenTurn, data: some.DataObject) -> None:
     text = turn.text
     if not text:
         return
@@ -149,7 +149,7 @@ def test_places_lead_from_shown_to_recorded_words_and_back(turn: SpokenTurn, dat
     assert first <= start, "all that was selected is in it"
     assert last >= end
     assert turn.to_raw(first, last) == (low, high)
-    outside = all(one.end <= low or one.start >= high for one in turn.replacements)
+    outside = all(replacement.end <= low or replacement.start >= high for replacement in turn.replacements)
     if outside:
         assert turn.raw[low:high] == text[start:end]
     units = len(text[:start].encode("utf-16-le")) // 2
@@ -158,7 +158,9 @@ def test_places_lead_from_shown_to_recorded_words_and_back(turn: SpokenTurn, dat
 
 @given(some.text(max_size=30), some.lists(some.tuples(some.integers(0, 30), some.integers(0, 30)), max_size=8))
 @settings(max_examples=200, deadline=None)
-def test_no_word_is_lost_and_no_two_that_overlap_share_a_lane(text: str, given_: list[tuple[int, int]]) -> None:
+def test_overlapping_passages_have_different_lanes_and_no_word_is_lost(
+    text: str, given_: list[tuple[int, int]]
+) -> None:
     places = [(min(one), max(one)) for one in given_ if one[0] != one[1]]
     pieces = split_text(text, places)
     assert "".join(piece.words for piece in pieces) == text

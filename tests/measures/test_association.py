@@ -134,7 +134,7 @@ def test_without_association_the_permuted_p_value_is_one() -> None:
 
 @given(TABLES)
 @settings(max_examples=60, deadline=None)
-def test_which_attribute_comes_first_does_not_matter(table: list[list[int]]) -> None:
+def test_the_order_of_the_two_attributes_does_not_matter(table: list[list[int]]) -> None:
     found, turned = association(table, seed=0), association(np.transpose(table), seed=0)
     assert (found.test, found.df, found.undefined) == (turned.test, turned.df, turned.undefined)
     assert found.cramers_v == pytest.approx(turned.cramers_v, abs=1e-12)

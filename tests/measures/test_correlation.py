@@ -56,7 +56,7 @@ def test_spearman_matches_scipy(seed: int, n: int, slope: float, tied: bool) -> 
 
 
 @pytest.mark.parametrize("wanted", [1e-3, 1e-6, 1e-9, 1e-12, 1e-40])
-def test_p_is_precise_far_out_in_the_tail(wanted: float) -> None:
+def test_the_p_value_is_precise_far_in_the_tail(wanted: float) -> None:
     from scipy import stats
 
     n = 500
@@ -113,7 +113,7 @@ def test_results_are_never_nan(pairs: list[tuple[int, int]]) -> None:
 
 @given(PAIRS, st.randoms(use_true_random=False))
 @settings(deadline=None)
-def test_neither_the_order_of_items_nor_which_value_comes_first_matters(
+def test_neither_the_order_of_items_nor_of_the_two_values_matters(
     pairs: list[tuple[int, int]], shuffler: random.Random
 ) -> None:
     x, y = [one for one, _ in pairs], [other for _, other in pairs]

@@ -37,7 +37,7 @@ def public(module: ModuleType) -> list[str]:
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_every_function_is_explained(module: ModuleType) -> None:
+def test_every_function_is_documented(module: ModuleType) -> None:
     names = set(public(module)) - WITHIN
     assert names
     for name in names:

@@ -52,7 +52,7 @@ def test_the_range_of_kappa_equals_that_of_all_tables(items: int) -> None:
 
 
 @given(st.integers(8, 400), st.data())
-def test_no_table_lies_outside_the_range(items: int, data: st.DataObject) -> None:
+def test_no_table_has_a_kappa_outside_the_range(items: int, data: st.DataObject) -> None:
     disagreements = data.draw(st.integers(0, items))
     both = data.draw(st.integers(0, items - disagreements))
     first = data.draw(st.integers(0, disagreements))
@@ -96,7 +96,7 @@ def test_a_perfect_correlation_has_p_0_and_two_pairs_have_none() -> None:
 
 
 @given(st.floats(-1, 1), st.integers(1, 4), st.integers(3, 200))
-def test_the_p_of_a_coefficient_is_within_that_of_its_printed_form(r: float, decimals: int, n: int) -> None:
+def test_the_p_value_of_a_coefficient_is_within_the_range_of_its_printed_form(r: float, decimals: int, n: int) -> None:
     bounds, p = p_range(round(r, decimals), decimals, n), correlation_p_value(r, n)
     assert bounds is not None
     assert p is not None

@@ -156,7 +156,7 @@ def test_one_item_is_its_own_median_without_an_interval() -> None:
 
 
 @pytest.mark.parametrize("n", [2, 3, 500, MAX_RESAMPLED + 5])
-def test_where_all_are_equal_the_interval_is_their_value(n: int) -> None:
+def test_the_interval_of_equal_values_is_that_value(n: int) -> None:
     found = summary(np.full(n, 0.1), seed=0)
     assert (found.median, found.q1, found.q3, found.low, found.high) == (0.1,) * 5
 

@@ -82,7 +82,7 @@ def test_numbers_are_counted_individually_or_in_round_ranges() -> None:
     labels, shares = zip(*distribution(range(100), 12), strict=True)
     assert labels[:2] == ("0 to under 10", "10 to under 20")
     assert labels[-1] == "90 to 100"
-    assert {one.count for one in shares} == {10}
+    assert {share.count for share in shares} == {10}
     assert distribution([], 12) == []
 
 
@@ -91,7 +91,7 @@ def test_ranges_of_very_small_and_very_large_numbers_have_distinct_labels(size: 
     values = [place * size for place in range(1, 40)]
     labels, shares = zip(*distribution(values, 12), strict=True)
     assert len(set(labels)) == len(labels)
-    assert sum(one.count for one in shares) == 39
+    assert sum(share.count for share in shares) == 39
     assert not any(label.startswith("0 to under 0") for label in labels)
 
 
@@ -160,7 +160,7 @@ def test_several_tests_of_one_question_are_corrected_together() -> None:
         compare_groups([[5, 5], [0, 0]], 0),
         compare_groups([[25, 20], [25, 30]], 0),
     ]
-    known = [one.association.p for one in tests if one.association.p is not None]
+    known = [test.association.p for test in tests if test.association.p is not None]
     expected = multipletests(known, method="holm")[1].tolist()
     found = adjust_p_values(tests)
     assert [one.adjusted for one in found] == [pytest.approx(expected[0]), None, pytest.approx(expected[1])]

@@ -141,7 +141,7 @@ def test_yearly_shares_include_every_item(items: list[tuple[int, bool]]) -> None
     assert [one.year for one in found] == sorted({one.year for one in found})
 
 
-def test_the_trend_of_shares_goes_by_year_and_skips_years_without_items() -> None:
+def test_the_trend_of_shares_is_computed_by_year_without_empty_years() -> None:
     years = np.repeat(np.arange(2012, 2019), 10)
     chosen = np.concatenate([np.arange(10) < rising for rising in range(1, 8)])
     shares = yearly_shares(years, chosen, extra_years=[2021])
@@ -150,8 +150,8 @@ def test_the_trend_of_shares_goes_by_year_and_skips_years_without_items() -> Non
     assert found.p == pytest.approx(2 / math.factorial(7))
 
 
-def test_items_without_a_year_are_left_out_and_half_years_refused() -> None:
-    assert [one.of for one in yearly_shares([2016.0, math.nan], [True, True])] == [1]
+def test_items_without_a_year_are_left_out_and_fractional_years_refused() -> None:
+    assert [yearly_share.of for yearly_share in yearly_shares([2016.0, math.nan], [True, True])] == [1]
     assert yearly_shares([], []) == []
     with pytest.raises(InputError, match="years are not all whole numbers"):
         yearly_shares([2016.5], [True])

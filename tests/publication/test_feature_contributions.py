@@ -1,4 +1,4 @@
-"""Publications ask every feature for its fingerprint, its section of the report, and what nobody may read."""
+"""Publication uses the fingerprint, report section and guard of every feature."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def add_feature(monkeypatch: pytest.MonkeyPatch, **declared: Any) -> None:
     monkeypatch.setattr("quaestor.study.features.features", lambda: both)
 
 
-def test_what_is_published_is_out_of_date_when_the_fingerprint_of_any_feature_changes(
+def test_published_results_are_stale_when_the_fingerprint_of_a_feature_changes(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = fingerprint_inputs(study, State())
@@ -95,7 +95,7 @@ def test_what_is_published_is_out_of_date_when_the_fingerprint_of_any_feature_ch
 
 
 @pytest.mark.parametrize("build", [build_report, make_handbook])
-def test_nothing_is_published_that_a_guard_refuses(
+def test_a_guard_can_refuse_publication(
     study: Study, monkeypatch: pytest.MonkeyPatch, build: Callable[..., object]
 ) -> None:
     add_feature(monkeypatch, publication_guard=LetterGuard("a letter names its author: mask it"))
@@ -103,7 +103,7 @@ def test_nothing_is_published_that_a_guard_refuses(
         build(study, lambda *words: None)
 
 
-def test_guards_watch_from_the_start_and_hold_while_the_report_takes_its_place(
+def test_guards_watch_a_build_from_the_start_until_the_report_is_placed(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     guard = LetterGuard()
@@ -116,7 +116,7 @@ def test_guards_watch_from_the_start_and_hold_while_the_report_takes_its_place(
     assert find_held(study, {"letters": "later"}) == ("report",)
 
 
-def test_the_report_has_the_section_of_each_feature(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_contains_the_section_of_each_feature(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     add_feature(monkeypatch, report_section=LetterSection())
     build_report(study, lambda words: None)
     page = (study.published / "report" / "index.html").read_text("utf-8")
@@ -124,7 +124,7 @@ def test_the_report_has_the_section_of_each_feature(study: Study, monkeypatch: p
         assert words in page
 
 
-def test_a_section_that_is_ready_makes_a_report_possible(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_feature_section_alone_makes_a_report_possible(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not report_can_be_made(study, State())
     add_feature(monkeypatch, report_section=LetterSection())
     assert report_can_be_made(study, State())

@@ -1,4 +1,4 @@
-"""What is being made while a participant withdraws is never published: it may quote them."""
+"""Results built during a withdrawal are never published, because they may quote the participant."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.mark.parametrize("make", [report, handbook])
-def test_what_was_begun_before_a_withdrawal_does_not_take_its_place(
+def test_results_built_during_a_withdrawal_are_not_published(
     labelled: Study, make: Callable[[Study, Callable[[], None]], None]
 ) -> None:
     with open_interviews(labelled) as opened:
@@ -79,7 +79,7 @@ def built(room: Interviews, during: Callable[[], object] = lambda: None) -> None
         (folder / "index.html").write_text("and more")
 
 
-def test_nobody_withdraws_while_something_takes_its_place(room: Interviews, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_withdrawal_waits_while_results_are_placed(room: Interviews, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else an erasure could fall between the last look and the exchange."""
     monkeypatch.setattr("quaestor.store.private_file.PATIENCE", 0.0)
     with open_interviews(room.study) as other, WithdrawalGuard(room.study, "report").placing():
@@ -90,9 +90,7 @@ def test_nobody_withdraws_while_something_takes_its_place(room: Interviews, monk
     assert room.file.list_erased() == {}
 
 
-def test_what_took_its_place_just_before_the_erasure_goes_after_it(
-    room: Interviews, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_placed_just_before_the_erasure_are_removed(room: Interviews, monkeypatch: pytest.MonkeyPatch) -> None:
     erase = room.file.erase
 
     def late(participant: str, day: str) -> bool:
@@ -104,13 +102,13 @@ def test_what_took_its_place_just_before_the_erasure_goes_after_it(
     assert list(room.study.published.iterdir()) == []
 
 
-def test_a_withdrawal_leaves_whoever_builds_alone_and_they_leave_nothing(room: Interviews) -> None:
+def test_a_withdrawal_during_a_build_makes_the_build_fail_without_leftovers(room: Interviews) -> None:
     with pytest.raises(StateError, match="P1 withdrew while the report was generated"):
         built(room, lambda: withdraw(room, "P1"))
     assert list(room.study.published.iterdir()) == []
 
 
-def test_what_a_build_that_was_killed_left_behind_goes_with_the_withdrawal(room: Interviews) -> None:
+def test_a_withdrawal_removes_leftovers_of_a_killed_build(room: Interviews) -> None:
     left = room.study.published / ".report.aside" / "new" / "index.html"
     left.parent.mkdir(parents=True)
     left.write_text("words of P1")
@@ -118,7 +116,7 @@ def test_what_a_build_that_was_killed_left_behind_goes_with_the_withdrawal(room:
     assert list(room.study.published.iterdir()) == []
 
 
-def test_a_withdrawal_that_was_cut_off_after_the_erasure_removes_what_is_published_the_next_time(
+def test_a_repeated_withdrawal_removes_results_that_an_interrupted_one_left(
     room: Interviews,
 ) -> None:
     built(room)

@@ -32,9 +32,9 @@ def test_entries_are_read_back_in_order(tmp_path: Path) -> None:
     with opened(tmp_path) as file:
         file.add(note("first"), note("second", about="P1-2"), note("third"))
     with opened(tmp_path) as file:
-        assert [one.content["text"] for one in file.read_entries()] == ["first", "second", "third"]
-        assert [one.content["text"] for one in file.read_entries(about="P1")] == ["first", "third"]
-        assert [one.content["text"] for one in file.read_entries(about="P1", after=1)] == ["third"]
+        assert [entry.content["text"] for entry in file.read_entries()] == ["first", "second", "third"]
+        assert [entry.content["text"] for entry in file.read_entries(about="P1")] == ["first", "third"]
+        assert [entry.content["text"] for entry in file.read_entries(about="P1", after=1)] == ["third"]
         assert (file.read_head(), file.read_head("P1-2"), file.read_head("P9")) == (3, 2, 0)
 
 
@@ -103,7 +103,7 @@ def test_entries_are_stored_all_or_none(tmp_path: Path) -> None:
         file.add(note("there", key="k"))
         with pytest.raises(StateError):
             file.add(note("new"), note("other", key="k"))
-        assert [one.content["text"] for one in file.read_entries()] == ["there"]
+        assert [entry.content["text"] for entry in file.read_entries()] == ["there"]
 
 
 def test_erasing_leaves_only_the_record_of_the_erasure(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_erasing_leaves_only_the_record_of_the_erasure(tmp_path: Path) -> None:
         with sqlite3.connect(tmp_path / "sealed.db") as reading:
             sealed = [bytes(said) for (said,) in reading.execute("SELECT said FROM pieces")]
         assert file.erase("P1", "2026-01-02")
-        assert [one.participant for one in file.read_entries()] == ["P2"]
+        assert [entry.participant for entry in file.read_entries()] == ["P2"]
         assert file.read_pieces("P1") == []
         assert file.list_erased() == {"P1": "2026-01-02"}
         left = bytes_of(tmp_path)
@@ -136,7 +136,7 @@ def test_pieces_are_replaced_together_with_their_entries(tmp_path: Path) -> None
         file.put_pieces("P1", "P1", [{"text": "a"}, {"text": "b"}])
         file.put_pieces("P1", "P1", [{"text": "c"}], NewEntry("transcript", "lead", {"turns": 1}, "P1", "P1"))
         assert file.read_pieces("P1") == [{"text": "c"}]
-        assert [one.kind for one in file.read_entries()] == ["transcript"]
+        assert [entry.kind for entry in file.read_entries()] == ["transcript"]
 
 
 def test_a_changed_text_gets_a_new_version(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_two_concurrent_writers_lose_nothing(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     with opened(tmp_path) as file:
-        said = [one.content["text"] for one in file.read_entries()]
+        said = [entry.content["text"] for entry in file.read_entries()]
     assert sorted(said) == sorted(f"{who} {number}" for who in "abc" for number in range(40))
     assert all([one for one in said if one[0] == who] == [f"{who} {number}" for number in range(40)] for who in "abc")
 
@@ -201,7 +201,7 @@ def test_computed_entries_see_the_newest_entries(tmp_path: Path) -> None:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [one.content["number"] for one in file.read_entries(about="all")] == list(range(1, 21))
+        assert [entry.content["number"] for entry in file.read_entries(about="all")] == list(range(1, 21))
 
 
 def test_a_lost_key_is_not_created_again_over_encrypted_content(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_lost_key_is_not_created_again_over_encrypted_content(tmp_path: Path) 
     assert not (tmp_path / "sealed.key").exists()
     (tmp_path / "sealed.key").write_text(kept)
     with opened(tmp_path) as file:
-        assert [one.content["text"] for one in file.read_entries()] == ["there"]
+        assert [entry.content["text"] for entry in file.read_entries()] == ["there"]
 
 
 def test_changes_of_content_happen_all_or_none(tmp_path: Path) -> None:

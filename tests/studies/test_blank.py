@@ -11,7 +11,7 @@ from quaestor.surveys.check_questionnaire import check_survey
 from quaestor.surveys.lifecycle import open_survey, open_surveys, survey_files
 
 
-def test_the_example_is_no_survey_until_it_is_copied_and_then_one_without_a_problem(tmp_path: Path) -> None:
+def test_the_example_questionnaire_becomes_a_valid_survey_when_copied(tmp_path: Path) -> None:
     folder = new_study(tmp_path / "mine", "blank")
     assert survey_files(open_study(folder)) == {}
     copy = folder / "instruments" / "asked.toml"

@@ -73,7 +73,7 @@ def printed_issues() -> list[Place]:
     return found
 
 
-def test_the_taxonomy_has_as_many_codes_as_the_publication_says() -> None:
+def test_the_taxonomy_has_the_published_number_of_codes() -> None:
     counts = [len(at_level("issue", "phase")), len(at_level("issue", "object")), len(at_level("object-type", "type"))]
     assert counts == [7, 63, 46]
 
@@ -83,19 +83,19 @@ def test_ids_are_unique_slugs() -> None:
     assert [code["id"] for code in CODES if not re.fullmatch(r"[a-z0-9-]+(/[a-z0-9-]+)*", code["id"])] == []
 
 
-def test_every_parent_exists_in_the_same_facet_and_stands_in_the_id() -> None:
+def test_every_parent_is_in_the_same_facet_and_part_of_the_id() -> None:
     for code in CODES:
         above = code["id"].rpartition("/")[0]
         assert code.get("parent", "") == above, code["id"]
         assert not above or BY_ID[above]["facet"] == code["facet"], code["id"]
 
 
-def test_no_code_lies_deeper_than_the_levels_of_its_facet() -> None:
+def test_no_code_is_deeper_than_the_levels_of_its_facet() -> None:
     for code in CODES:
         assert len(ancestry(code)) <= len(FACETS[code["facet"]]["levels"]), code["id"]
 
 
-def test_every_code_across_is_a_code_of_the_facet_it_names() -> None:
+def test_every_cross_reference_points_to_a_code_of_its_facet() -> None:
     for code in CODES:
         for facet, other in code.get("across", {}).items():
             assert facet != code["facet"], code["id"]
@@ -103,13 +103,13 @@ def test_every_code_across_is_a_code_of_the_facet_it_names() -> None:
 
 
 @pytest.mark.parametrize("field", ["name", "key", "colour"])
-def test_siblings_are_told_apart(field: str) -> None:
+def test_siblings_have_distinct_names(field: str) -> None:
     given = [(code["facet"], code.get("parent"), code[field].casefold()) for code in CODES if field in code]
     assert given
     assert twice(given) == []
 
 
-def test_every_code_is_defined_and_phases_and_objects_say_when_to_use_them() -> None:
+def test_every_code_has_a_definition_and_phases_and_objects_have_rules_of_use() -> None:
     assert [code["id"] for code in CODES if not code["definition"].endswith(".")] == []
     for code in [*at_level("issue", "phase"), *at_level("issue", "object")]:
         assert code["use"], code["id"]
@@ -117,13 +117,13 @@ def test_every_code_is_defined_and_phases_and_objects_say_when_to_use_them() -> 
         assert code["examples"], code["id"]
 
 
-def test_every_phase_has_its_key_and_colour() -> None:
+def test_every_phase_has_a_key_and_a_colour() -> None:
     phases = at_level("issue", "phase")
     assert "".join(phase["key"] for phase in phases) == "dmtperv"
     assert all(re.fullmatch(r"#[0-9a-f]{6}", phase["colour"]) for phase in phases)
 
 
-def test_phases_stand_in_the_printed_order() -> None:
+def test_phases_are_in_the_printed_order() -> None:
     printed = [row["phase"].casefold() for row in read_rows(PRINTED / "table02-phases.csv")]
     assert [phase["name"].casefold() for phase in at_level("issue", "phase")] == printed
 
@@ -142,7 +142,7 @@ def test_printed_issues_and_the_codebook_are_the_same() -> None:
     assert sorted(held) == sorted(printed_issues())
 
 
-def test_issues_of_data_processing_lie_in_their_printed_operation_group() -> None:
+def test_issues_of_data_processing_are_in_their_printed_operation_group() -> None:
     rows = [row for row in read_rows(PRINTED / "table05-data-processing.csv") if not is_total(row)]
     printed = {row["issue"]: row["summary"].casefold() for row in rows}
     codes = [code for code in at_level("issue", "issue") if code["parent"] == "data-processing/data"]
@@ -196,7 +196,7 @@ def test_typed_object_types_add_up_to_the_printed_total() -> None:
 
 
 @pytest.mark.parametrize("path", sorted(PRINTED.glob("table*.csv")), ids=lambda path: path.name)
-def test_a_count_is_left_empty_only_where_it_is_garbled(path: Path) -> None:
+def test_a_count_is_empty_only_if_it_is_garbled(path: Path) -> None:
     for row in read_rows(path):
         assert row.get("legibility", "clear") in {"clear", "restored", "garbled", "absent"}, row
         assert row.get("posts") != "" or row["legibility"] == "garbled", row

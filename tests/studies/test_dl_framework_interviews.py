@@ -57,8 +57,8 @@ def guide() -> Guide:
 
 
 def test_the_guide_has_eight_sections_of_thirty_minutes_and_every_question() -> None:
-    assert guide().minutes == sum(one.minutes for one in guide().sections) == 30
-    assert {one.id: [question.id for question in one.questions] for one in guide().sections} == QUESTIONS
+    assert guide().minutes == sum(section.minutes for section in guide().sections) == 30
+    assert {section.id: [question.id for question in section.questions] for section in guide().sections} == QUESTIONS
     assert (guide().sections[0].part, guide().sections[-1].part) == ("opening", "closing")
     assert all(guide().question(name).asks is Asks.BRIEF for name in BRIEF)  # type: ignore[union-attr]
 
@@ -66,21 +66,21 @@ def test_the_guide_has_eight_sections_of_thirty_minutes_and_every_question() -> 
 def test_the_five_factors_can_be_ticked_and_others_added() -> None:
     factors = guide().question("factors")
     assert factors is not None
-    assert [one.code for one in factors.items] == CODES["factors"].split()[:-1]
+    assert [item.code for item in factors.items] == CODES["factors"].split()[:-1]
     assert factors.other
 
 
-def test_the_one_thing_to_think_about_is_the_question_that_is_asked_twice_on_purpose() -> None:
+def test_the_only_warning_is_about_the_deliberately_repeated_question() -> None:
     checked = check_guide(STUDY / "instruments" / "guide.md")
     assert checked.grave == ()
-    assert [one.where for one in checked.problems] == ["question improvements-again"]
+    assert [problem.where for problem in checked.problems] == ["question improvements-again"]
     first, again = guide().question("improvements"), guide().question("improvements-again")
     assert first is not None
     assert again is not None
     assert first.text == again.text
 
 
-def test_the_opening_says_what_for_how_and_in_confidence() -> None:
+def test_opening_and_consent_form_explain_purpose_procedure_and_confidentiality() -> None:
     for words in ("two things", "online", "half an hour", "four steps", "confidentiality", "pseudonym"):
         assert words in guide().opening
     agreement = (STUDY / "instruments" / "agreement.md").read_text("utf-8")
@@ -88,29 +88,29 @@ def test_the_opening_says_what_for_how_and_in_confidence() -> None:
         assert words in agreement
 
 
-def test_every_code_says_what_it_is_for_and_what_not() -> None:
+def test_every_code_says_when_to_use_it_and_when_not() -> None:
     book = tomllib.loads((STUDY / "codebook.toml").read_text("utf-8"))
     codes = {one["id"]: one for one in book["code"]}
-    below = {name: [one for one in codes if codes[one].get("parent") == name] for name in CODES}
+    below = {name: [code for code in codes if codes[code].get("parent") == name] for name in CODES}
     assert below == {name: words.split() for name, words in CODES.items()}
-    assert set(codes) == {*CODES, *(one for words in CODES.values() for one in words.split())}
+    assert set(codes) == {*CODES, *(word for words in CODES.values() for word in words.split())}
     for one in codes.values():
         wanted = ("definition", "use", "not", "examples") if "parent" in one else ("definition", "colour")
         assert all(one.get(key) for key in wanted), one["id"]
 
 
-def test_fields_are_asked_of_codes_that_exist() -> None:
+def test_fields_belong_to_existing_codes() -> None:
     fields = open_study(STUDY).settings.facets["themes"].fields
-    assert set(fields) <= {one for words in CODES.values() for one in words.split()}
+    assert set(fields) <= {word for words in CODES.values() for word in words.split()}
     assert fields["indicator"] == ("what", "threshold")
     assert fields["ambiguous-model"] == ("model", "handling")
-    assert all(fields[one] == ("importance", "case", "measure") for one in CODES["defects"].split())
+    assert all(fields[word] == ("importance", "case", "measure") for word in CODES["defects"].split())
 
 
 @pytest.mark.skipif(not SEED.exists(), reason="the seeds are not on this machine")
 @pytest.mark.parametrize("path", sorted(one for one in STUDY.rglob("*") if one.is_file()), ids=lambda path: path.name)
 def test_no_sentence_of_the_source_is_copied(path: Path) -> None:
-    """Five words in a row are taken for a copy."""
+    """Five consecutive words count as a copy."""
     assert _runs(path.read_text("utf-8")) & _runs(SEED.read_text("utf-8")) == set()
 
 
@@ -119,15 +119,15 @@ def _runs(text: str, length: int = 5) -> set[tuple[str, ...]]:
     return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
 
 
-def test_a_study_made_from_it_goes_from_the_first_participant_to_open_rounds(tmp_path: Path) -> None:
+def test_a_study_from_this_template_goes_from_the_first_participant_to_open_rounds(tmp_path: Path) -> None:
     assert "dl-framework-interviews" in template_names()
     study = open_study(new_study(tmp_path / "mine", "dl-framework-interviews"))
     assert list(list_guide_files(study)) == ["guide"]
     assert study_status(study).next == "quaestor interview participant add"
     with open_interviews(study) as room:
         with_transcript(room, with_interview(room).id)
-        made = make_items(room)
-        assert (made.added, made.by_hand) == (False, False), "the source stands in study.toml already"
+        items = make_items(room)
+        assert (items.added, items.by_hand) == (False, False), "the source stands in study.toml already"
     ingest_source(study, "turns")
     run_funnel(study)
     import_codebook(study)
@@ -136,7 +136,7 @@ def test_a_study_made_from_it_goes_from_the_first_participant_to_open_rounds(tmp
     assert opened is not None
 
 
-def test_what_people_say_is_never_put_under_version_control(tmp_path: Path) -> None:
+def test_interview_files_are_ignored_by_git(tmp_path: Path) -> None:
     made = new_study(tmp_path / "mine", "dl-framework-interviews")
     ignored = set((made / ".gitignore").read_text("utf-8").split())
     assert {"interviews.db", "interviews.key", "identities.db", "identities.key"} <= ignored

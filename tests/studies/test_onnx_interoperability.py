@@ -47,14 +47,14 @@ def question(name: str, instrument: str = "protocol") -> Question:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_bundled_questionnaire_has_nothing_wrong_with_it(name: str) -> None:
+def test_a_bundled_questionnaire_has_no_problems(name: str) -> None:
     checked = check_survey(INSTRUMENTS / f"{name}.toml")
     assert checked.problems == ()
     assert checked.questionnaire.minutes is not None
     assert abs(checked.questionnaire.minutes - checked.minutes) < 1
 
 
-def test_the_protocol_asks_what_was_planned_in_its_order() -> None:
+def test_the_protocol_has_the_planned_questions_in_order() -> None:
     assert [(one.id, one.kind) for one in asked("protocol").questions()] == [
         ("consent", "consent"),
         ("ml-years", "single"),
@@ -75,22 +75,22 @@ def test_the_protocol_asks_what_was_planned_in_its_order() -> None:
     assert [one.id for one in asked("protocol").questions() if one.required] == ["consent"]
 
 
-def test_the_protocol_has_all_options_and_the_four_steps() -> None:
+def test_the_protocol_has_all_options_and_the_four_step_scales() -> None:
     bands = ["1-2", "3-5", "6-10", "11-20", "over-20"]
-    assert [one.code for one in question("ml-years").options] == bands
-    assert [one.code for one in question("se-years").options] == bands
+    assert [option.code for option in question("ml-years").options] == bands
+    assert [option.code for option in question("se-years").options] == bands
     for name in ("ml-expertise", "se-expertise"):
-        assert [one.label for one in question(name).options] == ["Novice", "Intermediate", "Expert"]
-        assert all(one.description for one in question(name).options)
-    assert [one.code for one in question("size").options] == ["small", "medium", "large", "very-large"]
+        assert [option.label for option in question(name).options] == ["Novice", "Intermediate", "Expert"]
+        assert all(option.description for option in question(name).options)
+    assert [option.code for option in question("size").options] == ["small", "medium", "large", "very-large"]
     assert len(question("sector").options) == 11
     assert len(question("deployment").options) == 5
     assert [one.label for one in question("frameworks").options[:4]] == ["PyTorch", "TensorFlow", "JAX/FLAX", "MLX"]
-    assert [one.label for one in question("other-tools").options[:2]] == ["MMdnn", "NNEF"]
+    assert [option.label for option in question("other-tools").options[:2]] == ["MMdnn", "NNEF"]
     for name in ("sector", "frameworks", "other-tools", "purposes"):
         assert [one.text for one in question(name).options] == [False] * (len(question(name).options) - 1) + [True]
     problems = question("problems")
-    assert [one.label for one in problems.options] == ["Never", "Rarely", "Occasionally", "Regularly"]
+    assert [option.label for option in problems.options] == ["Never", "Rarely", "Occasionally", "Regularly"]
     assert [(row.code, row.text) for row in problems.rows] == [
         ("crashes", False),
         ("performance", False),
@@ -99,7 +99,7 @@ def test_the_protocol_has_all_options_and_the_four_steps() -> None:
     assert problems.centre == ""
 
 
-def test_the_protocol_says_whom_it_asks_and_what_it_pays() -> None:
+def test_the_protocol_states_its_strata_and_pay() -> None:
     protocol = asked("protocol")
     assert protocol.strata == ("PRO accounts", "normal accounts")
     assert protocol.pay is not None
@@ -113,15 +113,15 @@ def test_the_protocol_says_whom_it_asks_and_what_it_pays() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_whoever_consents_is_asked_everything(name: str) -> None:
+def test_a_consenting_respondent_gets_every_question(name: str) -> None:
     """The source puts no condition on any question."""
     every = [one.id for one in asked(name).questions()]
-    found = {one.standing: one.questions for one in paths(asked(name))}
+    found = {path.standing: path.questions for path in paths(asked(name))}
     assert list(found[ResponseStatus.FINISHED]) == every
     assert list(found[ResponseStatus.DECLINED]) == every[:1]
 
 
-def test_the_fielded_version_has_its_own_bands_sizes_and_problems() -> None:
+def test_the_fielded_version_has_different_options() -> None:
     assert len(question("ml-years", "fielded").options) == 4
     assert len(question("size", "fielded").options) == 3
     assert question("problems", "fielded").kind == "multiple"
@@ -157,7 +157,7 @@ def test_every_public_answer_consists_of_labels_of_the_fielded_version() -> None
 
 
 @pytest.mark.skipif(not ANSWERS.exists(), reason="the public answers are not on this machine")
-def test_every_column_of_open_words_has_its_question() -> None:
+def test_every_free_text_column_has_a_question() -> None:
     columns = {column for column, _ in _cells()}
     assert set(COLUMNS) | set(OPEN) <= columns
     assert all(question(name, "fielded").kind == "long-text" for name in OPEN.values())
@@ -169,7 +169,7 @@ def test_every_column_of_open_words_has_its_question() -> None:
 @pytest.mark.skipif(not SEED.exists(), reason="the seeds are not on this machine")
 @pytest.mark.parametrize("name", NAMES)
 def test_no_sentence_of_the_protocol_is_copied(name: str) -> None:
-    """Five words in a row are taken for a copy; labels of the fielded version are data."""
+    """Five consecutive words count as a copy; labels of the fielded version are data."""
     source = _runs(SEED.read_text("utf-8"), 5) | {run for text in _fielded_texts() for run in _runs(text, 5)}
     instrument = asked(name)
     texts = [instrument.about, instrument.thanks, *instrument.research.values()]
@@ -181,7 +181,7 @@ def test_no_sentence_of_the_protocol_is_copied(name: str) -> None:
 
 
 def _fielded_texts() -> list[str]:
-    """What the survey service asked, which stands below the names of its columns."""
+    """The question texts of the survey service, from the row below the column names."""
     if not ANSWERS.exists():
         return []
     return [str(cell) for cell in CalamineWorkbook.from_path(ANSWERS).get_sheet_by_index(0).to_python()[1]]
@@ -192,11 +192,11 @@ def _runs(text: str, length: int) -> set[tuple[str, ...]]:
     return {tuple(words[place : place + length]) for place in range(len(words) - length + 1)}
 
 
-def test_a_study_made_from_it_can_be_opened_and_served(tmp_path: Path) -> None:
+def test_a_study_from_this_template_can_be_opened_and_served(tmp_path: Path) -> None:
     study = open_study(new_study(tmp_path / "mine", "onnx-interoperability"))
     assert set(survey_files(study)) == set(NAMES)
     status = study_status(study)
-    assert [(one.name, one.state) for one in status.stages] == [
+    assert [(stage.name, stage.state) for stage in status.stages] == [
         ("survey fielded", "waiting"),
         ("survey protocol", "waiting"),
     ]
@@ -211,7 +211,7 @@ def test_a_study_made_from_it_can_be_opened_and_served(tmp_path: Path) -> None:
             assert lead.get(path).status_code in (200, 303), path
 
 
-def test_what_people_answer_is_never_put_under_version_control(tmp_path: Path) -> None:
+def test_survey_data_files_are_ignored_by_git(tmp_path: Path) -> None:
     made = new_study(tmp_path / "mine", "onnx-interoperability")
     ignored = (made / ".gitignore").read_text("utf-8").split()
     assert {"answers.db", "answers.db-*", "invitations.db", "claims.db", "claims.key", "people.db"} <= set(ignored)

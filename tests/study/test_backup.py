@@ -1,4 +1,4 @@
-"""Answers and invitations go into a backup with the acts and come back with them, but for what was withdrawn since."""
+"""A backup contains acts, answers and invitations; a restore leaves out what was withdrawn since."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def new_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str]
     return make
 
 
-def asked(folder: Path) -> list[str]:
+def fill_survey(folder: Path) -> list[str]:
     """Three who finished, one who is under way, one who withdrew, and links of which one was used; the codes."""
     with open_surveys(open_study(folder)) as surveys:
         open_survey(surveys, NAME)
@@ -81,32 +81,32 @@ def everything(folder: Path) -> tuple[object, ...]:
     """All that a study knows of its survey."""
     with open_surveys(open_study(folder)) as surveys:
         responses = list(surveys.answers.responses(NAME))
-        journals = [surveys.answers.journal(one.id) for one in responses]
+        journals = [surveys.answers.journal(response.id) for response in responses]
         told = (surveys.answers.erased(NAME), surveys.answers.version(NAME), response_rates(surveys, NAME))
         return responses, journals, told, surveys.fielding(NAME)
 
 
-def held(folder: Path) -> bytes:
+def read_all_bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study that was asked, and its backup; for copies."""
     folder = tmp_path_factory.mktemp("made")
-    asked(small_survey(folder / "study").root)
+    fill_survey(small_survey(folder / "study").root)
     back_up_study(open_study(folder / "study"), folder / "one.backup")
     return folder
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(shutil.copytree(made / "study", tmp_path / "study"))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(shutil.copytree(study_template / "study", tmp_path / "study"))
 
 
 @pytest.fixture
-def backup(made: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copyfile(made / "one.backup", tmp_path / "one.backup"))
+def backup(study_template: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(study_template / "one.backup", tmp_path / "one.backup"))
 
 
 @pytest.fixture
@@ -115,9 +115,9 @@ def other(tmp_path: Path) -> Study:
     return small_survey(tmp_path / "other")
 
 
-def test_all_that_people_answered_comes_back(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
+def test_a_backup_restores_all_answers(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
     folder, there = new_folder("study"), new_folder("there")
-    codes = asked(folder)
+    codes = fill_survey(folder)
     report = back_up_study(open_study(folder), tmp_path / "one.backup")
     assert report.file.stat().st_mode & 0o777 == 0o600
     assert report.parts["answers"].rows == {
@@ -135,7 +135,7 @@ def test_all_that_people_answered_comes_back(new_folder: Callable[[str], Path], 
     assert everything(there) == everything(folder)
 
 
-def test_a_study_without_surveys_has_a_backup_of_its_acts_alone(other: Study, study: Study, tmp_path: Path) -> None:
+def test_a_backup_without_surveys_contains_only_acts(other: Study, study: Study, tmp_path: Path) -> None:
     report = back_up_study(other, tmp_path / "empty.backup")
     assert report.parts == {}
     assert not (other.root / "answers.db").exists()
@@ -144,8 +144,8 @@ def test_a_study_without_surveys_has_a_backup_of_its_acts_alone(other: Study, st
     assert everything(study.root)[0] == before[0], "what a backup does not hold stays"
 
 
-def test_a_backup_is_of_one_moment_while_people_answer(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
-    """Whoever was let in has a response, what was decided has what it is about: in no backup one without the other."""
+def test_a_backup_is_consistent_while_people_answer(new_folder: Callable[[str], Path], tmp_path: Path) -> None:
+    """In every backup, each used invitation has its response and each decision has its subject."""
     folder, ended = new_folder("study"), threading.Event()
     with open_surveys(open_study(folder)) as surveys:
         open_survey(surveys, NAME)
@@ -174,7 +174,7 @@ def test_a_backup_is_of_one_moment_while_people_answer(new_folder: Callable[[str
         assert len(begun) - len(decided) <= 1
 
 
-def test_who_withdrew_since_stays_away(study: Study, backup: Path) -> None:
+def test_a_restore_leaves_out_respondents_who_withdrew_since(study: Study, backup: Path) -> None:
     with open_surveys(study) as surveys:
         code, gone = answered(surveys)
     later = back_up_study(study, backup.with_name("later.backup")).file
@@ -200,25 +200,25 @@ def answered_more(study: Study) -> None:
 
 def withdrawn_words(study: Study) -> None:
     with open_surveys(study) as surveys:
-        (found,) = [one for one in surveys.answers.responses(NAME) if WORDS in str(one.answers)]
+        (found,) = [response for response in surveys.answers.responses(NAME) if WORDS in str(response.answers)]
         with surveys.answers._file.writing() as writing:  # the code is the respondent's, and known to nobody here
             writing.execute("UPDATE responses SET code = ? WHERE id = ?", (hashed("a code"), found.id))
         assert withdraw(surveys, "a code")
 
 
-def test_a_list_beside_the_answers_knows_who_withdrew_when_they_are_lost(study: Study, backup: Path) -> None:
+def test_the_erasure_list_is_enough_to_leave_out_withdrawn_respondents(study: Study, backup: Path) -> None:
     withdrawn_words(study)
     assert (study.root / "withdrawn.txt").stat().st_mode & 0o777 == 0o600
     for path in study.root.glob("answers.db*"):
         path.unlink()
     done = restore_study(study, backup)
     assert (done.withdrawn, done.unknown_since, done.entries["responses"]) == (1, None, 4)
-    assert WORDS.encode() not in held(study.root)
+    assert WORDS.encode() not in read_all_bytes(study.root)
     with open_surveys(study) as surveys:
         assert surveys.answers.erased(NAME) == 2
 
 
-def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
+def test_a_restore_without_withdrawal_records_says_so_and_a_later_list_is_applied(
     study: Study, backup: Path, other: Study
 ) -> None:
     withdrawn_words(study)
@@ -226,15 +226,17 @@ def test_where_nothing_is_known_it_is_said_and_the_list_may_come_later(
     with open_backup(backup) as opened:
         made = opened.report.created
     assert (done.withdrawn, done.unknown_since, done.entries["responses"]) == (0, made, 5)
-    assert WORDS.encode() in held(other.root)
+    assert WORDS.encode() in read_all_bytes(other.root)
     (other.root / "withdrawn.txt").write_bytes((study.root / "withdrawn.txt").read_bytes())
     done = restore_study(other, backup)
     assert (done.withdrawn, done.unknown_since, done.journal.kept) == (1, None, None)
-    assert WORDS.encode() not in held(other.root)
+    assert WORDS.encode() not in read_all_bytes(other.root)
     assert everything(other.root)[:3] == everything(study.root)[:3]
 
 
-def test_what_is_kept_before_it_is_replaced_holds_nobody_who_withdrew(study: Study, backup: Path, other: Study) -> None:
+def test_the_backup_made_before_a_replacement_contains_no_withdrawn_respondents(
+    study: Study, backup: Path, other: Study
+) -> None:
     restore_study(other, backup)
     answered_more(other)
     withdrawn_words(study)
@@ -242,12 +244,12 @@ def test_what_is_kept_before_it_is_replaced_holds_nobody_who_withdrew(study: Stu
     done = restore_study(other, backup, replacing=True)
     assert done.journal.kept is not None
     assert done.journal.kept.stat().st_mode & 0o777 == 0o600
-    assert WORDS.encode() not in held(other.root)
+    assert WORDS.encode() not in read_all_bytes(other.root)
     with open_backup(done.journal.kept) as kept:
         assert kept.report.parts["answers"].rows["responses"] == 5
 
 
-def test_who_refused_consent_since_has_nothing_in_what_comes_back(study: Study, tmp_path: Path) -> None:
+def test_a_restore_contains_no_answers_of_respondents_who_declined_since(study: Study, tmp_path: Path) -> None:
     with open_surveys(study) as surveys:
         code, response = begin_response(surveys, NAME)
         surveys.answers.save(PageSubmission(code, "you", {"role": {"text": WORDS}}, new_key(), ResponseStatus.OPEN))
@@ -294,7 +296,7 @@ def test_damaged_answers_are_set_aside_and_restored(study: Study, backup: Path) 
         assert everything(study.root)[:2] == before[:2]
 
 
-def test_a_backup_of_before_answers_were_in_it_still_restores(study: Study, other: Study, backup: Path) -> None:
+def test_a_backup_without_answers_from_an_earlier_version_is_restored(study: Study, other: Study, backup: Path) -> None:
     with closing(sqlite3.connect(backup, isolation_level=None)) as old:
         old.executescript("DROP TABLE parts; DROP TABLE lines; PRAGMA user_version = 1; VACUUM")
     assert restore_study(other, backup).entries == {}
@@ -302,7 +304,7 @@ def test_a_backup_of_before_answers_were_in_it_still_restores(study: Study, othe
         assert list(restored.acts()) == list(ours.acts())
 
 
-def test_answers_of_an_older_version_come_back_as_the_newest(study: Study, other: Study, backup: Path) -> None:
+def test_answers_of_an_older_version_are_upgraded_by_a_restore(study: Study, other: Study, backup: Path) -> None:
     def older(lines: list[str]) -> list[str]:
         rows = [json.loads(line) for line in lines]
         rows = [row[:5] if row[0] == "erasures" else row for row in rows if row[0] != "words"]
@@ -358,7 +360,7 @@ FORGED: dict[str, Callable[[list[str]], list[str]]] = {
 
 
 @pytest.mark.parametrize("forgery", FORGED)
-def test_answers_that_no_survey_gives_are_refused(other: Study, backup: Path, forgery: str) -> None:
+def test_forged_answers_in_a_backup_are_refused(other: Study, backup: Path, forgery: str) -> None:
     forged(backup, FORGED[forgery])
     refused_and_unchanged(other, backup, "is damaged .*: nothing was restored, use another one")
 
@@ -397,18 +399,18 @@ def refused_and_unchanged(other: Study, backup: Path, expected: str) -> None:
         ),
     ],
 )
-def test_a_file_that_was_meddled_with_is_refused(other: Study, backup: Path, statement: str, expected: str) -> None:
+def test_a_manipulated_backup_is_refused(other: Study, backup: Path, statement: str, expected: str) -> None:
     with closing(sqlite3.connect(backup, isolation_level=None)) as meddled:
         meddled.executescript(statement)
     refused_and_unchanged(other, backup, expected)
 
 
-def test_a_value_too_long_to_be_held_is_refused(other: Study, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_value_over_the_size_limit_is_refused(other: Study, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quaestor.store.backup_file._MAX_VALUE_BYTES", 1000)
     refused_and_unchanged(other, backup, "too big")
 
 
-def test_a_backup_that_was_killed_is_not_there_and_leaves_nothing(study: Study, tmp_path: Path) -> None:
+def test_a_killed_backup_leaves_no_file(study: Study, tmp_path: Path) -> None:
     unfinished = 0
     folder = tmp_path / "kept"
     for number, after in enumerate(moments(lambda: back_up_study(study, tmp_path / "first.backup"), 20)):
@@ -423,7 +425,7 @@ def test_a_backup_that_was_killed_is_not_there_and_leaves_nothing(study: Study, 
 
 
 @pytest.mark.slow
-def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, backup: Path, tmp_path: Path) -> None:
+def test_a_killed_restore_is_complete_or_has_no_effect(study: Study, backup: Path, tmp_path: Path) -> None:
     answers, acts = everything(study.root)[:2], back_up_study(study).acts
     unfinished = 0
     first = small_survey(tmp_path / "first")
@@ -448,7 +450,7 @@ def test_a_restore_that_was_killed_is_whole_or_has_not_happened(study: Study, ba
     ],
     ids=["before the answers are in", "after the answers are in"],
 )
-def test_acts_come_last_so_that_no_survey_is_open_without_its_answers(
+def test_acts_are_restored_last_so_that_no_survey_is_open_without_its_answers(
     study: Study, backup: Path, other: Study, monkeypatch: pytest.MonkeyPatch, at: str, there: bool
 ) -> None:
     """The other way round, somebody could begin in an empty file, and the next restore would have to refuse."""
@@ -463,7 +465,7 @@ def test_acts_come_last_so_that_no_survey_is_open_without_its_answers(
     assert everything(other.root)[:2] == answers
 
 
-def test_a_restore_that_fails_at_the_acts_has_not_touched_the_answers(
+def test_a_restore_that_fails_at_the_acts_has_not_changed_the_answers(
     backup: Path, other: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*given: object) -> None:

@@ -48,7 +48,7 @@ def test_the_excerpt_of_a_match_contains_a_word_of_the_search() -> None:
         assert "saturation" in f"{match.heading} {match.excerpt}".lower()
 
 
-def test_the_pages_are_read_from_the_repository_where_the_package_is_not_installed() -> None:
+def test_pages_are_read_from_the_repository_if_the_package_is_not_installed() -> None:
     assert documentation_folder() == Path(DOCS)
 
 

@@ -31,7 +31,7 @@ from quaestor.study.settings.sources import SourceSettings, source_kind_names
 STUDY = '[study]\nname = "small"\nlead = "lead"\n'
 
 
-def test_every_named_feature_loads_under_its_own_name() -> None:
+def test_every_listed_feature_loads_under_its_name() -> None:
     assert [f"quaestor.{feature.name}.feature" for feature in features()] == list(FEATURES)
 
 
@@ -39,13 +39,13 @@ def test_a_backup_has_every_private_file_in_the_order_of_locks() -> None:
     assert [part.file for part in backup_parts()] == ["invitations.db", "answers.db", "interviews.db", "identities.db"]
 
 
-def test_a_process_that_imports_no_feature_still_finds_them_all() -> None:
+def test_all_features_are_found_without_importing_them_first() -> None:
     script = "from quaestor.study.features import backup_parts; print(len(backup_parts()))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == "4"
 
 
-def test_each_kind_of_act_that_can_be_recorded_is_described_by_one_feature() -> None:
+def test_every_recordable_act_kind_is_described_by_exactly_one_feature() -> None:
     declared = [kind for feature in features() for kind in feature.act_kinds]
     assert len(declared) == len(set(declared))
     recorded = {*expected()["acts"], *act_kinds_in_source(), *_FOLDS, *CAN_BE_UNDONE}
@@ -67,7 +67,7 @@ def test_a_counted_act_is_described_in_singular_and_plural() -> None:
     assert rating.describe(round="main", survey="", count=1200) == "rated 1,200 items in main"
 
 
-def test_a_withdrawal_alone_removes_items_and_only_those_of_the_participant() -> None:
+def test_only_a_withdrawal_removes_items_and_only_those_of_the_participant() -> None:
     removing = {kind: one.removes for feature in features() for kind, one in feature.act_kinds.items() if one.removes}
     assert list(removing) == ["interview.withdraw"]
     is_removed = removing["interview.withdraw"]({"participant": "P1"})
@@ -80,7 +80,7 @@ def test_evidence_declares_the_kinds_of_sources() -> None:
     assert declared == [("evidence", "stackexchange"), ("evidence", "table")]
 
 
-def test_a_study_file_may_name_any_kind_of_source_that_a_feature_declares(
+def test_a_study_file_can_use_any_source_kind_that_a_feature_declares(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     module = ModuleType("quaestor_test_feature")
@@ -101,7 +101,7 @@ class LetterSource:
 
 
 @pytest.mark.parametrize("declared", ["known_names", "open_session", "round_outcomes"])
-def test_two_features_that_declare_what_only_one_may_are_named(
+def test_two_features_that_declare_the_same_exclusive_part_are_named(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, declared: str
 ) -> None:
     both = tuple(Feature(name, **{declared: lambda where: None}) for name in ("letters", "diaries"))  # type: ignore[arg-type]
@@ -112,9 +112,7 @@ def test_two_features_that_declare_what_only_one_may_are_named(
         opener[declared](open_study(tmp_path))
 
 
-def test_a_study_without_a_feature_that_knows_names_masks_nothing(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_without_a_feature_that_knows_names_nothing_is_masked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("quaestor.study.features.features", lambda: (Feature("letters"),))
     (tmp_path / "study.toml").write_text(STUDY)
     with open_known_names(open_study(tmp_path)) as names:

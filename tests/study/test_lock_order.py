@@ -1,4 +1,4 @@
-"""Locks are taken in the order that `study.contributions` states, whoever takes several of them."""
+"""Locks are always taken in the order that `study.contributions` states."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class RecordedLock:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A study with a coded round over a transcript and with every private file."""
     study = coded_study(tmp_path_factory.mktemp("made"))
     for part in backup_parts():
@@ -73,8 +73,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path / "study")
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path / "study")
 
 
 @pytest.fixture
@@ -87,20 +87,20 @@ def locks(monkeypatch: pytest.MonkeyPatch) -> Locks:
     return locks
 
 
-def test_an_act_with_free_text(study: Study, locks: Locks) -> None:
+def test_an_act_with_free_text_takes_locks_in_order(study: Study, locks: Locks) -> None:
     with open_coding(study) as coding:
         locks.taken.clear()
         rate(coding, ROUND, "rater-1", "P1/00001", {"themes": [stretch(0, 25, "indicator", memo="a memo")]})
         assert locks.taken[-3:] == [PROCESS, JOURNAL, "interviews.db"]
 
 
-def test_a_withdrawal(study: Study, locks: Locks) -> None:
+def test_a_withdrawal_takes_locks_in_order(study: Study, locks: Locks) -> None:
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
     assert {PROCESS, JOURNAL, "interviews.db", "identities.db"} <= set(locks.taken)
 
 
-def test_a_backup_and_a_restore(study: Study, locks: Locks, tmp_path: Path) -> None:
+def test_a_backup_and_a_restore_take_locks_in_order(study: Study, locks: Locks, tmp_path: Path) -> None:
     backup = back_up_study(study, tmp_path / "one.backup").file
     assert locks.taken == [JOURNAL, *FILES]
     locks.taken.clear()

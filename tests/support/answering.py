@@ -1,4 +1,4 @@
-"""Browsers without a window that answer a survey through its pages, and what was kept of it."""
+"""Test clients that answer a survey through its pages, and the stored responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line in a process of its own, forked from one that has its modules loaded already.
+"""Run commands in subprocesses forked from a process with all modules loaded.
 
 What the console script calls is called here too; only what Python itself needs to start is saved, a hundred times over.
 """
@@ -31,7 +31,7 @@ PLAIN = {"COLUMNS": "200", "NO_COLOR": "1"}
 
 def quaestor(*arguments: str | Path, cwd: Path | None = None, **environment: str) -> CompletedProcess[str]:
     """A command as a script meets it: its words, its complaints, its exit code."""
-    words = [str(one) for one in arguments]
+    words = [str(argument) for argument in arguments]
     with tempfile.TemporaryDirectory() as folder:
         out, err = Path(folder, "out"), Path(folder, "err")
         process = begun(*words, cwd=cwd, out=out, err=err, **environment)
@@ -44,7 +44,7 @@ def in_this_process(*arguments: str | Path, **environment: str) -> Result:
     """A command without a process of its own, with what it raised."""
     from quaestor.cli.main import app
 
-    return testing.CliRunner(env={**PLAIN, **environment}).invoke(app, [str(one) for one in arguments])
+    return testing.CliRunner(env={**PLAIN, **environment}).invoke(app, [str(argument) for argument in arguments])
 
 
 def begun(

@@ -20,7 +20,7 @@ PATH_VALUES: Mapping[str, str] = {
     "name": "main", "step": "1", "side": "kept", "form": "csv", "token": "unknown", "path": "index.html",
     "code": "unknown", "response": "unknown", "interview": "P1", "figure": "saturation", "topic": "tutorial",
 }  # fmt: skip
-"""What stands in for each parameter of a route."""
+"""A value for each parameter of a route."""
 QUERIES: Sequence[str] = (
     f"item={ITEMS[0]}&facet=relevance", f"item={ITEMS[0]}", "round=main&disagreement=any", "facet=relevance",
 )  # fmt: skip

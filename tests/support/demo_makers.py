@@ -1,4 +1,4 @@
-"""Makers of demos that take no time, for tests of what is told and shown; a process of its own can import them."""
+"""Fast demo builders for tests of messages and pages; a subprocess can import them."""
 
 from __future__ import annotations
 

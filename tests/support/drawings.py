@@ -1,4 +1,4 @@
-"""Looking at a drawing: where its texts stand, and whether they are whole."""
+"""Check where the texts of a figure are and whether they are complete."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def assert_text_inside(svg: str, wide: int = 760) -> None:
 
 
 def _texts(element: ElementTree.Element, x: float, y: float) -> list[tuple[str, float, float, float, bool, str, bool]]:
-    """Every text with the place where it stands in the whole drawing."""
+    """Every text with its position in the figure."""
     transform = element.get("transform", "")
     upright = "rotate(-90)" in transform
     moves = [

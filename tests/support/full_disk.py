@@ -1,4 +1,4 @@
-"""A desk whose disk fills up while people use it; run as a script of its own, prints as JSON what they were answered.
+"""A desk whose disk fills up while people use it; a script that prints the responses as JSON.
 
 With `limit` the process may write to no file any more; with `small` the folder is on a small file system that fills up.
 """

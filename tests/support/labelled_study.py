@@ -45,7 +45,7 @@ def write_labelled(path: Path, posts: int = POSTS) -> Path:
 
 
 def labelled_study(folder: Path, posts: int = POSTS) -> Study:
-    """The study in `folder`, every label read and on record."""
+    """The study in `folder` with every label imported and recorded."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     loaded = load_labels(STUDY, write_labelled(folder.with_name("posts.csv"), posts), folder, lambda words: None)
     assert loaded.labelled == posts

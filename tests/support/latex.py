@@ -10,7 +10,7 @@ from pathlib import Path
 _TEXT = re.compile(rb"\[((?:\((?:\\.|[^()\\])*\)|[-0-9.\s])*)\]TJ")
 _PIECE = re.compile(rb"\(((?:\\.|[^()\\])*)\)|(-?[0-9.]+)")
 _A_SPACE = -200.0
-"""A kern wider than this stands where the line has a space."""
+"""A kern wider than this is a space in the line."""
 
 
 class NotSet(Exception):

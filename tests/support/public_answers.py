@@ -29,12 +29,12 @@ Row = dict[str, str]
 
 def planted_rows(*, marker_row: bool = True) -> list[Row]:
     """92 rows that give every printed figure, one of them without consent; the page counts it with its marker."""
-    asked = read_questionnaire(template_folder(STUDY) / "instruments" / "fielded.toml")
-    rows = [_row(asked, place) for place in range(CONSENTING)]
+    questionnaire = read_questionnaire(template_folder(STUDY) / "instruments" / "fielded.toml")
+    rows = [_row(questionnaire, place) for place in range(CONSENTING)]
     without = {
-        "Q67": _labels(asked, "deployment", ["desktop"]),
+        "Q67": _labels(questionnaire, "deployment", ["desktop"]),
         "Q20": MARKER,
-        "Q61": _labels(asked, "uses-onnx", ["yes"]),
+        "Q61": _labels(questionnaire, "uses-onnx", ["yes"]),
         "Q65": MARKER,
     }
     return [without, *rows] if marker_row else rows
@@ -94,4 +94,4 @@ def _labels(asked: Questionnaire, name: str, codes: Sequence[str]) -> str:
     question = asked.question(name)
     assert question is not None
     options = [question.option(code) for code in codes]
-    return ",".join(one.label for one in options if one is not None)
+    return ",".join(option.label for option in options if option is not None)

@@ -75,7 +75,7 @@ PLANTED = {
     "published text": "winklepicker",
     "why a response is kept": "xertz",
 }
-"""By the place it is written in: a word that stands nowhere else."""
+"""By the place where it is written, a word that appears nowhere else."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def coded_answers(folder: Path, store: str = "") -> Quoted:
     wanted = {"items": {"after": "open answers"}, "facets": ["theme", "note", "fit", "right", "phrase"]}
     add_round(study, {"round": MAIN, "raters": RATERS, "tie_breaker": "third", **wanted})
     open_by_name(open_study(folder), MAIN, None)
-    items = tuple(f"{NAME}/{one}/hardest" for one in others)
+    items = tuple(f"{NAME}/{other}/hardest" for other in others)
     return Quoted(open_study(folder), code, gone.id, items)
 
 
@@ -178,7 +178,7 @@ def _practise(made: Quoted) -> None:
     with open_coding(made.study) as coding:
         practice = Practice(made.item, {"note": PLANTED["practice answer"]}, feedback=PLANTED["practice feedback"])
         before = coding.state.round(MAIN).plan
-        facets = tuple(one for one in before.facets if one.id == "note")
+        facets = tuple(facet for facet in before.facets if facet.id == "note")
         plan = replace(before, round=PRACTISED, items=made.others, facets=facets, practice=(practice,), measured="note")
         coding.act(lambda state: build_open_act(state, plan, "lead"))
         tried = {"note": PLANTED["practised text"]}
@@ -206,7 +206,7 @@ def words_in_journal(study: Study) -> set[str]:
 
 
 def words_on_disk(folder: Path) -> dict[str, set[str]]:
-    """The planted words that stand in any byte of a folder, by file."""
+    """The planted words found in the bytes of a folder, by file."""
     found = {}
     for path in folder.rglob("*"):
         if path.is_file():
@@ -220,9 +220,9 @@ def words_on_disk(folder: Path) -> dict[str, set[str]]:
 def words_read(coding: CodingSession) -> set[str]:
     """The planted words that somebody who reads the state gets."""
     with coding.locked_state() as state:
-        told = [repr(_plain(one)) for one in state.rounds.values()]
+        told = [repr(_plain(round_state)) for round_state in state.rounds.values()]
         told += [repr(state.published), repr(state.unhandled_acts)]
-    return {word for word in PLANTED.values() if any(word in one for one in told)}
+    return {word for word in PLANTED.values() if any(word in line for line in told)}
 
 
 def _plain(one: RoundState) -> tuple[object, ...]:

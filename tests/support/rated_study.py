@@ -17,7 +17,7 @@ from quaestor.study.folder import Study
 from tests.support.made_once import study_of
 
 TELLING = "tellingmemo"
-"""A memo that stands on no page but where opinions are shown."""
+"""A memo that appears only on pages that show answers."""
 
 _STUDY = """
 [study]

@@ -82,10 +82,10 @@ def with_participant(
     consent: bool = True,
 ) -> str:
     """Somebody who takes part and, unless told otherwise, agreed; their pseudonym."""
-    made = add_participant(interviews, role, years, field)
+    participant = add_participant(interviews, role, years, field)
     if consent:
-        record_consent(interviews, made.pseudonym, ACCEPTED, SPOKEN)
-    return made.pseudonym
+        record_consent(interviews, participant.pseudonym, ACCEPTED, SPOKEN)
+    return participant.pseudonym
 
 
 def with_interview(interviews: Interviews, participant: str = "", guide: str = GUIDE) -> Interview:

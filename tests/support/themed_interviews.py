@@ -82,7 +82,7 @@ def marked(text: str) -> tuple[str, list[dict[str, Any]]]:
     place = 0
     while place < len(text):
         if begins := _OPEN.match(text, place):
-            fields = dict(one.split("=", 1) for one in (begins[2] or "").split(";") if one)
+            fields = dict(pair.split("=", 1) for pair in (begins[2] or "").split(";") if pair)
             open_.append((begins[1], fields, len(words)))
             place = begins.end()
         elif text[place] == "}":
@@ -102,9 +102,9 @@ def themed_study(folder: Path, answers: Sequence[Sequence[str]] = ANSWERS, *, se
     (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
     said = {}
     with open_interviews(open_study(folder)) as interviews:
-        for given in answers:
+        for answer in answers:
             name = with_interview(interviews).id
-            told = [marked(one) for one in given]
+            told = [marked(one) for one in answer]
             turns = [line for question, (words, _) in zip(ASKED, told, strict=True)
                      for line in (("Interviewer", question), ("Guest", words))]  # fmt: skip
             with_transcript(interviews, name, turns, dict(MATCHED))
@@ -131,7 +131,7 @@ def _talked(interviews: Interviews) -> None:
     for name, items, others in (
         ("P1", ("data", "time"), ()), ("P2", ("data",), ()), ("P3", (), ("Cost", "fun")), ("P4", (), ("cost ",))
     ):  # fmt: skip
-        if name not in {one.id for one in interviews.interviews()}:
+        if name not in {interview.id for interview in interviews.interviews()}:
             continue
         stamp = Stamp(interviews.coding.lead)
         move_clock(interviews, name, stamp, "start")

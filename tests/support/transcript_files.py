@@ -1,4 +1,4 @@
-"""Transcripts that lie in files, as the tests read them."""
+"""Read transcript files in tests."""
 
 from __future__ import annotations
 

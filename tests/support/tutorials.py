@@ -1,4 +1,4 @@
-"""A tutorial followed to the letter: its commands, and what each is said to print."""
+"""Run the commands of a tutorial and compare their output with the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims have a backup of their own; what comes back is put together with what is there, and nobody is paid twice."""
+"""Claims have a separate backup; a restore merges it with existing claims, and nobody is paid twice."""
 
 from __future__ import annotations
 
@@ -64,22 +64,22 @@ def other(tmp_path: Path, surveys: Surveys) -> Study:
     return study
 
 
-def test_claims_come_back_with_the_key_that_opens_them(surveys: Surveys, backup: Path, other: Study) -> None:
+def test_a_claim_backup_restores_claims_with_their_key(surveys: Surveys, backup: Path, other: Study) -> None:
     token = claimed(surveys, "later@example.org")
     assert backup.stat().st_mode & 0o777 == 0o600
     done = restore_claims(other, backup)
     assert (done.claims, done.added, done.kept, done.known) == (6, 6, None, False)
     with open_surveys(other) as there:
-        assert {one.address for one in list_cards(there, NAME)} == {one.address for one in list_cards(surveys, NAME)}
-        found = find_payment_page(there, NAME, token)
-        assert found is not None
-        assert found.stage is None
+        assert {card.address for card in list_cards(there, NAME)} == {one.address for one in list_cards(surveys, NAME)}
+        payment_page = find_payment_page(there, NAME, token)
+        assert payment_page is not None
+        assert payment_page.stage is None
     assert {(other.root / name).stat().st_mode & 0o777 for name in ("claims.db", "claims.key")} == {0o600}
     assert not list(other.root.glob(".claims*"))
     assert restore_claims(other, backup).added == 0
 
 
-def test_the_two_backups_are_not_taken_for_each_other(surveys: Surveys, backup: Path, other: Study) -> None:
+def test_study_backups_and_claim_backups_cannot_be_confused(surveys: Surveys, backup: Path, other: Study) -> None:
     whole = backup.with_name("study.backup")
     with pytest.raises(InputError, match=r"contains claims, which are kept separately: run `quaestor restore --claims"):
         restore_study(other, backup)
@@ -87,11 +87,11 @@ def test_the_two_backups_are_not_taken_for_each_other(surveys: Surveys, backup: 
         restore_claims(other, whole)
     assert not (other.root / "claims.db").exists()
     assert b"example.org" not in whole.read_bytes()
-    for one in surveys.answers.responses(NAME):
-        assert one.id.encode() not in backup.read_bytes()
+    for response in surveys.answers.responses(NAME):
+        assert response.id.encode() not in backup.read_bytes()
 
 
-def test_who_claimed_or_was_paid_since_still_has(surveys: Surveys, backup: Path) -> None:
+def test_restoring_claims_keeps_later_claims_and_payments(surveys: Surveys, backup: Path) -> None:
     export_cards(surveys, NAME)
     mark_paid(surveys, NAME, 6)
     claimed(surveys, "later@example.org")
@@ -101,7 +101,7 @@ def test_who_claimed_or_was_paid_since_still_has(surveys: Surveys, backup: Path)
     assert (counts[PaymentStage.PAID], counts[PaymentStage.WAITING]) == (6, 1)
 
 
-def test_another_key_is_refused_or_kept_and_replaced(surveys: Surveys, backup: Path, other: Study) -> None:
+def test_another_claim_key_is_refused_or_kept_and_replaced(surveys: Surveys, backup: Path, other: Study) -> None:
     with open_surveys(other) as there:
         claimed(there, "elsewhere@example.org")
         before = (other.root / "claims.key").read_bytes()
@@ -118,7 +118,7 @@ def test_another_key_is_refused_or_kept_and_replaced(surveys: Surveys, backup: P
         assert (other.root / "claims.key").read_bytes() == before
 
 
-def test_without_claims_there_is_nothing_to_back_up(tmp_path: Path) -> None:
+def test_a_study_without_claims_has_nothing_to_back_up(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
     with pytest.raises(StateError, match=r"there are no payment claims in .*: nothing to back up"):
         back_up_claims(study, tmp_path / "claims.backup")
@@ -161,7 +161,7 @@ FORGED: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("forgery", FORGED)
-def test_claims_that_no_study_has_are_refused(backup: Path, other: Study, forgery: str) -> None:
+def test_forged_claims_in_a_backup_are_refused(backup: Path, other: Study, forgery: str) -> None:
     with open_backup(backup, CLAIMS) as opened:
         claims, key = ([json.loads(line) for line in opened.read_lines(part)] for part in ("claims", "key"))
     FORGED[forgery](claims, key)
@@ -174,7 +174,7 @@ def test_claims_that_no_study_has_are_refused(backup: Path, other: Study, forger
     assert not list(other.root.glob("claims*"))
 
 
-def test_a_backup_of_claims_with_a_trigger_or_changed_is_refused(backup: Path, other: Study) -> None:
+def test_a_claim_backup_with_a_trigger_or_changed_rows_is_refused(backup: Path, other: Study) -> None:
     whole = backup.read_bytes()
     for statement in (
         "CREATE TRIGGER t AFTER INSERT ON lines BEGIN SELECT 1; END",
@@ -188,7 +188,7 @@ def test_a_backup_of_claims_with_a_trigger_or_changed_is_refused(backup: Path, o
     assert not list(other.root.glob("claims*"))
 
 
-def test_a_restore_that_was_killed_can_be_done_again(backup: Path, tmp_path: Path) -> None:
+def test_a_killed_claim_restore_can_be_repeated(backup: Path, tmp_path: Path) -> None:
     chance, unfinished = random.Random(4), 0
     begun = time.monotonic()
     restore_claims(small_survey(tmp_path / "first"), backup)

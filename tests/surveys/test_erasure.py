@@ -1,4 +1,4 @@
-"""A response that nobody holds the code of is erased by the lead: gone for good, with the fact on record."""
+"""The lead erases a response whose code is lost; the erasure is permanent and recorded."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.open_answers import erase_response
 
 
-def test_an_imported_response_is_erased_and_does_not_come_again_with_its_file(tmp_path: Path) -> None:
+def test_an_erased_imported_response_is_not_imported_again(tmp_path: Path) -> None:
     study = imported(tmp_path / "study", 2)
     with open_surveys(study) as surveys:
-        first, second = sorted(one.id for one in surveys.answers.listed(NAME))
+        first, second = sorted(response.id for response in surveys.answers.listed(NAME))
         erase_response(surveys, NAME, first, " asked to by letter ")
-        assert [one.id for one in surveys.answers.listed(NAME)] == [second]
+        assert [response.id for response in surveys.answers.listed(NAME)] == [second]
         assert (surveys.answers.erased(NAME), surveys.answers.is_erased(first)) == (1, True)
         import_answers(surveys, NAME, tmp_path / "study-answers.csv", None)
-        assert [one.id for one in surveys.answers.listed(NAME)] == [second]
+        assert [response.id for response in surveys.answers.listed(NAME)] == [second]
         with surveys.coding.locked_state() as state:
             acts = [act for act in state.unhandled_acts if act.kind == "survey.erase"]
     assert [(act.actor, act.payload) for act in acts] == [("lead", {"survey": NAME, "why": "asked to by letter"})]
@@ -29,7 +29,7 @@ def test_an_imported_response_is_erased_and_does_not_come_again_with_its_file(tm
         assert first.encode() not in path.read_bytes(), "the journal never forgets, so it does not say which"
 
 
-def test_only_the_lead_erases_and_only_with_a_reason_what_is_there(tmp_path: Path) -> None:
+def test_only_the_lead_erases_an_existing_response_and_only_with_a_reason(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         _, kept = answered(surveys)
         with pytest.raises(StateError, match="is not the lead"):

@@ -1,4 +1,4 @@
-"""What makes the lead look twice at a response, and what does not."""
+"""Which responses are flagged for the lead and which are not."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def signs(surveys: Surveys) -> dict[str, list[FlagKind]]:
     return {one.response: [reason.sign for reason in one.reasons] for one in flag_responses(surveys, NAME)}
 
 
-def test_an_ordinary_response_is_not_flagged_and_one_under_way_neither(surveys: Surveys) -> None:
+def test_ordinary_and_unfinished_responses_are_not_flagged(surveys: Surveys) -> None:
     somebody(surveys, "one")
     somebody(surveys, "two")
     answered(surveys, forms={"consent": FORMS["consent"]}, seconds=0.5)
     assert signs(surveys) == {}
 
 
-def test_who_was_fast_is_flagged_and_who_took_no_time_at_all_too(surveys: Surveys) -> None:
+def test_fast_responses_are_flagged(surveys: Surveys) -> None:
     fast = somebody(surveys, "one", seconds=4.9)
     somebody(surveys, "two", seconds=5)
     at_once = somebody(surveys, "three", seconds=0)
     assert signs(surveys) == {fast.id: [FlagKind.FAST], at_once.id: [FlagKind.FAST]}
-    words = {one.response: one.reasons[0].words for one in flag_responses(surveys, NAME)}
+    words = {flagged.response: flagged.reasons[0].words for flagged in flag_responses(surveys, NAME)}
     assert words[fast.id] == "Answered in 20 seconds, less than 20."
     assert words[at_once.id] == "Answered in 0 seconds, less than 20."
 
 
-def test_a_filled_trap_a_missed_check_and_a_straight_line_are_flagged(surveys: Surveys) -> None:
+def test_a_filled_trap_a_failed_check_and_straight_lining_are_flagged(surveys: Surveys) -> None:
     trapped = somebody(surveys, "one", "you", website=["https://example.org"])
     missed = somebody(surveys, "two", "tools", q__careful=["first"])
     rows = ("wrong-results", "a-crash", "missing-operators", "other")
@@ -66,16 +66,16 @@ def test_a_filled_trap_a_missed_check_and_a_straight_line_are_flagged(surveys: S
     }
 
 
-def test_responses_that_say_the_same_to_the_letter_name_each_other(surveys: Surveys) -> None:
+def test_identical_responses_are_flagged_and_name_each_other(surveys: Surveys) -> None:
     twins = [somebody(surveys, "the same") for _ in range(2)]
     somebody(surveys, "the same, almost")
-    found = {one.response: one.reasons for one in flag_responses(surveys, NAME)}
-    assert set(found) == {one.id for one in twins}
+    found = {flagged.response: flagged.reasons for flagged in flag_responses(surveys, NAME)}
+    assert set(found) == {twin.id for twin in twins}
     assert twins[1].id in found[twins[0].id][0].words
     assert [reason.sign for reason in found[twins[1].id]] == [FlagKind.ALIKE]
 
 
-def test_what_was_left_empty_and_the_order_of_answers_make_no_difference_to_being_alike(surveys: Surveys) -> None:
+def test_empty_answers_and_order_do_not_matter_for_identical_responses(surveys: Surveys) -> None:
     first = somebody(surveys, "the same")
     turned = dict(reversed({**first.answers, "why-none": {}}.items()))
     other = replace(first, id="0" * 16, answers=turned, source="elsewhere.csv")
@@ -83,7 +83,7 @@ def test_what_was_left_empty_and_the_order_of_answers_make_no_difference_to_bein
     assert signs(surveys) == {other.id: [FlagKind.ALIKE], first.id: [FlagKind.ALIKE]}
 
 
-def test_few_answers_are_alike_by_chance_and_not_flagged(surveys: Surveys) -> None:
+def test_short_identical_responses_are_not_flagged(surveys: Surveys) -> None:
     few: dict[str, Form] = {
         **FORMS, "tools": {name: said for name, said in FORMS["tools"].items() if "met" in name}, "words": {},
     }  # fmt: skip
@@ -92,7 +92,7 @@ def test_few_answers_are_alike_by_chance_and_not_flagged(surveys: Surveys) -> No
     assert signs(surveys) == {}
 
 
-def test_a_decision_stands_beside_the_flag_and_needs_a_reason(surveys: Surveys) -> None:
+def test_a_decision_about_a_flag_needs_a_reason_and_keeps_the_flag(surveys: Surveys) -> None:
     fast = somebody(surveys, "one", seconds=1)
     with pytest.raises(InputError, match="give a reason for keeping or excluding"):
         review_response(surveys, NAME, fast.id, False, " ")

@@ -1,4 +1,4 @@
-"""What raters and leads write about an open answer goes when its respondent withdraws; codes and agreement stay."""
+"""Texts about an open answer are erased when its respondent withdraws; codes and agreement are kept."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def coded(coded_once: Quoted, tmp_path: Path) -> Quoted:
     return replace(coded_once, study=open_study(Path(copy)))
 
 
-def test_the_journal_never_holds_what_was_written_about_an_answer_and_readers_get_it(quoted: Quoted) -> None:
+def test_free_text_about_an_answer_is_stored_outside_the_journal_and_readable(quoted: Quoted) -> None:
     assert words_in_journal(quoted.study) == set()
     assert set(words_on_disk(quoted.study.root)) <= {"answers.db", "answers.db-wal"}
     with open_coding(quoted.study) as coding:
-        # What somebody tried on a practice item is on record and nobody reads it.
+        # Answers to practice items are recorded but never shown.
         assert words_read(coding) == set(PLANTED.values()) - {PLANTED["practised text"]}
 
 
-def test_after_a_withdrawal_no_byte_of_it_is_left_and_agreement_is_the_same_to_the_last_bit(quoted: Quoted) -> None:
+def test_a_withdrawal_leaves_no_byte_of_text_and_the_same_agreement(quoted: Quoted) -> None:
     with open_coding(quoted.study) as elsewhere:
         before = agreement_told(elsewhere)
         with open_surveys(quoted.study) as surveys:
@@ -99,7 +99,7 @@ def memo_of(coding: CodingSession, rater: str, item: str) -> str:
     return rating.memo
 
 
-def test_the_lead_erases_a_response_with_what_was_written_about_it(tmp_path: Path) -> None:
+def test_erasing_a_response_erases_texts_about_it(tmp_path: Path) -> None:
     quoted = quoted_everywhere(tmp_path / "study")
     with open_surveys(quoted.study) as surveys:
         erase_response(surveys, NAME, quoted.response, "asked to by letter")
@@ -108,7 +108,7 @@ def test_the_lead_erases_a_response_with_what_was_written_about_it(tmp_path: Pat
     assert words_on_disk(quoted.study.root) == {}
 
 
-def test_after_a_withdrawal_a_rater_judges_without_a_text_and_writes_none(coded: Quoted) -> None:
+def test_after_a_withdrawal_an_item_can_be_rated_only_without_text(coded: Quoted) -> None:
     said = {"theme": "layers", "fit": "exclude", "right": "no", "phrase": "cannot judge"}
     with open_surveys(coded.study) as surveys:
         rate(surveys.coding, MAIN, "rater-1", coded.others[0], {**said, "phrase": "explain, layer"})
@@ -123,7 +123,7 @@ def test_after_a_withdrawal_a_rater_judges_without_a_text_and_writes_none(coded:
         assert b"as they say" not in coded.study.root.joinpath("answers.db").read_bytes()
 
 
-def test_a_word_of_a_phrase_stays_as_long_as_another_answer_has_it(coded: Quoted) -> None:
+def test_a_word_of_a_phrase_is_kept_while_another_answer_has_it(coded: Quoted) -> None:
     said = {"theme": "layers", "fit": "keep", "right": "yes"}
     with open_surveys(coded.study) as surveys:
         for rater, phrase in (("rater-1", "explain, layer"), ("rater-2", "explain, hobbledehoy")):
@@ -136,7 +136,7 @@ def test_a_word_of_a_phrase_stays_as_long_as_another_answer_has_it(coded: Quoted
         assert re.fullmatch(r"\(erased [0-9a-f]{12}\)", second["object"])
 
 
-def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quoted, tmp_path: Path) -> None:
+def test_ratings_resent_or_imported_again_after_a_withdrawal_are_recognized(coded: Quoted, tmp_path: Path) -> None:
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, hobbledehoy"}
     said = NewRating(coded.item, answers, memo="borborygmus", key="once")
     file = tmp_path / "ratings.csv"
@@ -162,7 +162,7 @@ def test_what_is_sent_or_imported_again_after_a_withdrawal_is_known(coded: Quote
     assert words_on_disk(coded.study.root) == {}
 
 
-def test_the_same_key_again_with_other_words_is_refused(coded: Quoted) -> None:
+def test_a_repeated_key_with_another_text_is_refused(coded: Quoted) -> None:
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, layer"}
     with open_coding(coded.study) as coding:
         rate(coding, MAIN, "rater-1", coded.item, answers, memo="first", key="once")
@@ -172,7 +172,7 @@ def test_the_same_key_again_with_other_words_is_refused(coded: Quoted) -> None:
         assert memo_of(coding, "rater-1", coded.item) == "first"
 
 
-def test_a_backup_from_before_the_withdrawal_brings_none_of_it_back(tmp_path: Path) -> None:
+def test_a_backup_from_before_a_withdrawal_restores_no_withdrawn_text(tmp_path: Path) -> None:
     quoted = quoted_everywhere(tmp_path / "study")
     file = tmp_path / "before.backup"
     back_up_study(quoted.study, file)
@@ -198,7 +198,7 @@ def copy_without_data(folder: Path, target: Path) -> Path:
     return target
 
 
-def test_without_the_file_of_answers_the_rest_can_be_read_and_no_text_is_lost(tmp_path: Path) -> None:
+def test_without_the_answers_file_other_data_is_readable_and_no_text_is_lost(tmp_path: Path) -> None:
     quoted = quoted_everywhere(tmp_path / "study")
     answers, aside = (quoted.study.root / name for name in ("answers.db", "elsewhere"))
     answers.rename(aside)
@@ -213,7 +213,7 @@ def test_without_the_file_of_answers_the_rest_can_be_read_and_no_text_is_lost(tm
         assert PLANTED["memo"] in str(export_ratings(coding, MAIN, "lead"))
 
 
-def test_a_text_that_was_acknowledged_survives_a_kill(coded: Quoted, tmp_path: Path) -> None:
+def test_an_acknowledged_text_survives_a_kill(coded: Quoted, tmp_path: Path) -> None:
     """The file of answers has the text before the journal has the act."""
     acknowledged = tmp_path / "acknowledged"
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, layer"}
@@ -234,7 +234,7 @@ def test_a_text_that_was_acknowledged_survives_a_kill(coded: Quoted, tmp_path: P
             assert given[int(number)] == f"memo {memo}"
 
 
-def test_raters_respondents_and_backups_never_wait_for_each_other_for_good(coded: Quoted, tmp_path: Path) -> None:
+def test_raters_respondents_and_backups_never_deadlock(coded: Quoted, tmp_path: Path) -> None:
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, layer"}
     done: list[int] = []
 
@@ -262,7 +262,7 @@ def older_plan(coding: CodingSession, name: str) -> NewAct:
     return NewAct("round.open", "lead", {"plan": plan})
 
 
-def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_apart(coded: Quoted) -> None:
+def test_an_older_study_opens_unchanged_and_stores_new_texts_separately(coded: Quoted) -> None:
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, layer"}
     with open_coding(coded.study) as coding:
         coding.journal.append([older_plan(coding, "older")])
@@ -282,7 +282,7 @@ def test_a_study_from_before_opens_as_it_was_and_what_is_written_now_is_stored_a
         assert [one.memo for one in given] == ["written then", ""], "the journal keeps what it held before"
 
 
-def test_a_file_that_was_imported_with_its_texts_in_the_journal_is_known_again(coded: Quoted, tmp_path: Path) -> None:
+def test_an_import_recorded_with_texts_in_the_journal_is_recognized(coded: Quoted, tmp_path: Path) -> None:
     row = {"item": coded.item, "rater": "rater-1", "theme": "layers", "fit": "keep", "right": "yes"}
     file = tmp_path / "ratings.csv"
     write_table(
@@ -304,7 +304,7 @@ def test_a_file_that_was_imported_with_its_texts_in_the_journal_is_known_again(c
         assert memo_of(coding, "rater-1", coded.item) == "written then"
 
 
-def test_the_lead_learns_where_a_withdrawn_answer_is_quoted_in_texts_that_stay(coded: Quoted, tmp_path: Path) -> None:
+def test_a_withdrawal_reports_remaining_quotations_of_the_answer_to_the_lead(coded: Quoted, tmp_path: Path) -> None:
     before = tmp_path / "before.backup"
     answers = {"theme": "layers", "fit": "keep", "right": "yes", "phrase": "explain, layer"}
     quote = "People speak of “layers that nobody explains”."
@@ -330,7 +330,7 @@ def test_the_lead_learns_where_a_withdrawn_answer_is_quoted_in_texts_that_stay(c
         assert set(read_status(surveys, NAME).quoted) == set(places), "a restore does not forget it"
 
 
-def test_a_withdrawal_of_somebody_nobody_wrote_about_makes_no_session_read_the_journal_again(tmp_path: Path) -> None:
+def test_withdrawing_a_response_without_texts_does_not_reload_the_journal(tmp_path: Path) -> None:
     quoted = quoted_everywhere(tmp_path / "study")
     with open_surveys(quoted.study) as surveys:
         code, _ = answered(surveys)

@@ -1,4 +1,4 @@
-"""Where a survey stands: every page of a respondent asks for it, so only what is new is looked at."""
+"""The status of a survey: every respondent page needs it, so only new acts are folded."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
         yield opened
 
 
-def test_acts_are_folded_once(surveys: Surveys) -> None:
+def test_the_survey_state_is_cached(surveys: Surveys) -> None:
     assert surveys.fielding(NAME).status == OPEN
     assert surveys.fielding(NAME) is surveys.fielding(NAME)
 
 
-def test_what_is_folded_act_by_act_is_what_all_acts_come_to(surveys: Surveys) -> None:
+def test_folding_acts_one_by_one_equals_folding_all(surveys: Surveys) -> None:
     for keep in (True, False, True):
         _, response = answered(surveys)
         review_response(surveys, NAME, response.id, keep, "it is what it is")
@@ -35,7 +35,7 @@ def test_what_is_folded_act_by_act_is_what_all_acts_come_to(surveys: Surveys) ->
     assert found == fieldings(surveys.coding.state.unhandled_acts)[NAME]
 
 
-def test_what_was_told_before_stays_as_it_was_told(surveys: Surveys) -> None:
+def test_a_survey_state_is_not_changed_by_later_acts(surveys: Surveys) -> None:
     before = surveys.fielding(NAME)
     _, response = answered(surveys)
     review_response(surveys, NAME, response.id, True, "kept")

@@ -79,7 +79,7 @@ def rated_study(folder: Path, question: str = "hardest") -> tuple[Study, dict[st
         for words in ("layers <b>and</b> speed", "layers", "speed", "no idea"):
             answered(surveys, forms=forms(words))
         make_items(surveys, NAME, question)
-        said = {one.item: one.text for one in open_answers(surveys, NAME, question)}
+        said = {answer.item: answer.text for answer in open_answers(surveys, NAME, question)}
     (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
     file = folder / "study.toml"
     file.write_text(file.read_text("utf-8") + FACET, "utf-8")
@@ -112,10 +112,10 @@ def rated(study: Study, said: Mapping[str, str]) -> None:
     close_by_name(study, "considerations", None)
 
 
-def test_open_answers_become_items_that_two_raters_take_to_counts_by_participants(tmp_path: Path) -> None:
+def test_open_answers_become_items_that_are_rated_and_counted_by_participant(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path)
     texts = read_item_texts(study, list(said))
-    assert {one.item for one in texts.values()} == set(said)
+    assert {text.item for text in texts.values()} == set(said)
     both = next(item for item, words in said.items() if "and" in words)
     assert texts[both].title == "What was hardest?"
     assert texts[both].body == "<p>layers &lt;b&gt;and&lt;/b&gt; speed</p>"
@@ -127,23 +127,23 @@ def test_open_answers_become_items_that_two_raters_take_to_counts_by_participant
         item = next(item for item, text in said.items() if text == words)
         settle_with_assents(study, "considerations", "lead", item, "theme", answer, "discussion", "read again")
     found = counted(study)
-    assert [(one.name, one.participants, one.items) for one in found.themes] == [
+    assert [(theme.name, theme.participants, theme.items) for theme in found.themes] == [
         ("custom layers", 2, 2),
         ("inference speed", 2, 2),
         ("says nothing", 1, 1),
     ]
     assert (found.participants, found.uncoded) == (4, 0)
     table = themes_table(found)
-    assert [one.parts for one in next(table.rows()).cells] == [("2",), ("50.0%",), ("2",)]
+    assert [cell.parts for cell in next(table.rows()).cells] == [("2",), ("50.0%",), ("2",)]
     assert table.notes[0].startswith("Of 4 participants")
 
 
-def test_who_withdrew_is_in_no_count_and_that_is_said(tmp_path: Path) -> None:
+def test_withdrawn_participants_are_excluded_from_counts_and_mentioned(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         gone, _ = last_to_withdraw(surveys)
         made_of_open_answers(surveys, study)
-        said = {one.item: one.text for one in open_answers(surveys, NAME, "hardest")}
+        said = {answer.item: answer.text for answer in open_answers(surveys, NAME, "hardest")}
     add_round(study, {**ROUND, "round": "again"})
     open_by_name(open_study(tmp_path), "again", None)
     with open_coding(study) as coding:
@@ -157,13 +157,13 @@ def test_who_withdrew_is_in_no_count_and_that_is_said(tmp_path: Path) -> None:
     with open_surveys(study) as surveys:
         withdraw(surveys, gone)
     with open_coding(study) as coding:
-        found = count_themes(coding, "again")
-    assert (found.participants, found.withdrawn) == (4, 1)
-    assert [(one.participants, one.items) for one in found.themes] == [(4, 4)]
-    assert "1 participant has withdrawn since and is not counted." in themes_table(found).notes
+        themes = count_themes(coding, "again")
+    assert (themes.participants, themes.withdrawn) == (4, 1)
+    assert [(theme.participants, theme.items) for theme in themes.themes] == [(4, 4)]
+    assert "1 participant has withdrawn since and is not counted." in themes_table(themes).notes
 
 
-def test_a_participant_counts_once_for_a_theme_however_often_they_name_it(tmp_path: Path) -> None:
+def test_a_participant_counts_once_per_theme(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path, "met")
     assert len(said) == 8
     assert {item.rpartition("/")[2] for item in said} == {"met.other", "met.also"}
@@ -173,36 +173,36 @@ def test_a_participant_counts_once_for_a_theme_however_often_they_name_it(tmp_pa
                 rate(coding, "considerations", rater, item, {"theme": "layers"})
     close_by_name(study, "considerations", None)
     settle_agreed(study, "considerations", None)
-    assert [(one.code, one.participants, one.items) for one in counted(study).themes] == [("layers", 4, 8)]
+    assert [(theme.code, theme.participants, theme.items) for theme in counted(study).themes] == [("layers", 4, 8)]
 
 
-def test_no_theme_is_shown_while_raters_are_at_work(tmp_path: Path) -> None:
+def test_themes_are_hidden_while_their_round_is_open(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with pytest.raises(StateError, match="still open"):
         counted(study)
 
 
-def test_items_hold_the_random_id_and_nothing_that_leads_further(tmp_path: Path) -> None:
+def test_items_contain_the_random_response_id_and_no_other_identifier(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         code, response = answered(surveys, stratum="pro")
-        made = make_items(surveys, NAME, "hardest")
-    text = made.path.read_text("utf-8")
+        items = make_items(surveys, NAME, "hardest")
+    text = items.path.read_text("utf-8")
     assert text.splitlines()[1].startswith(f"{NAME}/{response.id}/hardest,{response.id},hardest,,What was hardest?,")
     assert "<p>Custom layers.<br>They never fit.</p>" in text
     for telling in (code, "pro", response.day, "Teaching"):
         assert telling not in text
 
 
-def test_only_finished_responses_that_were_kept_give_items(tmp_path: Path) -> None:
+def test_only_finished_and_kept_responses_become_items(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         _, kept = answered(surveys)
         _, dropped = answered(surveys)
         answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
         review_response(surveys, NAME, dropped.id, False, "the same words twice")
-        assert [one.response for one in open_answers(surveys, NAME, "hardest")] == [kept.id]
+        assert [answer.response for answer in open_answers(surveys, NAME, "hardest")] == [kept.id]
 
 
-def test_words_of_who_withdrew_leave_the_items_and_the_evidence(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_the_texts_from_items_and_evidence(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
@@ -224,7 +224,7 @@ def test_words_of_who_withdrew_leave_the_items_and_the_evidence(tmp_path: Path) 
     assert (found[0].steps[-1].kept, found[1]) == (len(said), True)
 
 
-def test_words_of_who_withdraws_are_gone_from_the_items_at_once(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_only_its_rows_from_the_items_files(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         answered(surveys)
         code, response = last_to_withdraw(surveys)
@@ -252,7 +252,7 @@ def made_of_open_answers(surveys: Surveys, study: Study) -> None:
     fill_cache(
         study,
         cache_folder(study) / "some-texts.db",
-        [one.item for one in open_answers(surveys, NAME, "hardest")],
+        [answer.item for answer in open_answers(surveys, NAME, "hardest")],
         lambda: True,
     )
 
@@ -268,7 +268,7 @@ def holding(folder: Path, word: str) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and reads(path))
 
 
-def test_copies_that_were_left_behind_are_found_too(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_texts_from_outdated_copies(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
@@ -281,7 +281,7 @@ def test_copies_that_were_left_behind_are_found_too(tmp_path: Path) -> None:
         assert holding(tmp_path, "forgotten") == []
 
 
-def test_what_cannot_be_made_anew_is_removed(tmp_path: Path) -> None:
+def test_evidence_that_cannot_be_rebuilt_is_removed_by_a_withdrawal(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, _ = last_to_withdraw(surveys)
@@ -294,7 +294,7 @@ def test_what_cannot_be_made_anew_is_removed(tmp_path: Path) -> None:
     assert last_result(study) is None
 
 
-def test_evidence_of_a_source_that_has_another_name_now_is_found_too(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_texts_from_evidence_of_a_renamed_source(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     file = tmp_path / "study.toml"
     before = file.read_text("utf-8")
@@ -312,7 +312,7 @@ def test_evidence_of_a_source_that_has_another_name_now_is_found_too(tmp_path: P
         assert holding(tmp_path, "forgotten") == []
 
 
-def test_while_somebody_ingests_the_same_nothing_is_half_erased(tmp_path: Path) -> None:
+def test_a_withdrawal_during_an_ingest_is_refused_completely(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
@@ -324,7 +324,7 @@ def test_while_somebody_ingests_the_same_nothing_is_half_erased(tmp_path: Path) 
         assert holding(tmp_path, "forgotten") == []
 
 
-def test_the_last_one_withdraws_too(tmp_path: Path) -> None:
+def test_the_last_respondent_with_items_can_withdraw(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         code, _ = last_to_withdraw(surveys)
         make_items(surveys, NAME, "hardest")
@@ -333,7 +333,7 @@ def test_the_last_one_withdraws_too(tmp_path: Path) -> None:
         assert holding(tmp_path, "forgotten") == []
 
 
-def test_who_wrote_nothing_withdraws_without_anything_being_made_anew(tmp_path: Path) -> None:
+def test_a_withdrawal_of_a_respondent_without_texts_rebuilds_nothing(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         silent, _ = answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
@@ -343,7 +343,7 @@ def test_who_wrote_nothing_withdraws_without_anything_being_made_anew(tmp_path: 
         assert {path: path.stat().st_mtime_ns for path in before} == before
 
 
-def test_raters_at_work_do_not_see_the_words_any_more(tmp_path: Path) -> None:
+def test_raters_no_longer_see_withdrawn_texts(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys, closing(ItemTexts(study)) as room:
         code, response = last_to_withdraw(surveys)
@@ -359,19 +359,19 @@ def last_to_withdraw(surveys: Surveys) -> tuple[str, str]:
     return code, response.id
 
 
-def test_a_study_with_a_funnel_of_its_own_is_left_as_it_is(tmp_path: Path) -> None:
+def test_an_existing_funnel_is_not_changed(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         answered(surveys)
         make_items(surveys, NAME, "hardest")
         before = (tmp_path / "study.toml").read_text("utf-8")
-        made = make_items(surveys, NAME, "used")
-        assert (made.added, made.by_hand) == (False, True)
-        assert '[sources.tools-used]\nkind = "table"' in made.block
-        assert "[funnel]" not in made.block
+        items = make_items(surveys, NAME, "used")
+        assert (items.added, items.by_hand) == (False, True)
+        assert '[sources.tools-used]\nkind = "table"' in items.block
+        assert "[funnel]" not in items.block
         assert (tmp_path / "study.toml").read_text("utf-8") == before
 
 
-def test_the_study_file_keeps_what_a_person_wrote(tmp_path: Path) -> None:
+def test_making_items_keeps_other_content_of_the_study_file(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         file = tmp_path / "study.toml"
         file.write_text(f"# Mine.\r\n{file.read_text('utf-8')}".replace("\n", "\r\n").replace("\r\r", "\r"), "utf-8")
@@ -384,7 +384,7 @@ def test_the_study_file_keeps_what_a_person_wrote(tmp_path: Path) -> None:
     assert open_study(tmp_path).funnel_source() == SOURCE
 
 
-def test_what_cannot_become_items_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_an_impossible_request_for_items_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         with pytest.raises(InputError, match=r"'years' has no text field in 'tools', .* hardest"):
             make_items(surveys, NAME, "years")

@@ -51,7 +51,7 @@ def claimants(surveys: Surveys, count: int, address: str = "somebody-{}@example.
         submit_claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), address.format(number))
 
 
-def test_only_who_finished_gets_a_token_and_nothing_is_written_for_it(surveys: Surveys) -> None:
+def test_only_a_finished_respondent_gets_a_claim_token_and_nothing_is_stored_for_it(surveys: Surveys) -> None:
     code, _ = begin_response(surveys, NAME)
     for asking in (code, "no such code"):
         with pytest.raises(StateError, match="only finished responses can be paid"):
@@ -64,9 +64,9 @@ def test_only_who_finished_gets_a_token_and_nothing_is_written_for_it(surveys: S
     assert not (surveys.study.root / "claims.db").exists()
 
 
-def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: Surveys, tmp_path: Path) -> None:
+def test_claims_are_released_exported_and_paid_with_each_address_in_one_file(surveys: Surveys, tmp_path: Path) -> None:
     claimants(surveys, 6)
-    assert [one.survey for one in payments(surveys)] == [NAME]
+    assert [survey_payment.survey for survey_payment in payments(surveys)] == [NAME]
     assert release_claims(surveys, NAME, most=5) == 5
     assert len(list_cards(surveys, NAME)) == 5
     first = export_cards(surveys, NAME)
@@ -90,7 +90,7 @@ def test_pay_goes_from_waiting_to_paid_and_each_address_into_one_file(surveys: S
     assert payment(surveys, NAME).cost == 50
 
 
-def test_few_claims_wait_for_others_until_the_survey_is_closed(surveys: Surveys) -> None:
+def test_a_small_number_of_claims_waits_until_the_survey_is_closed(surveys: Surveys) -> None:
     claimants(surveys, 4)
     with pytest.raises(StateError, match=r"4 cards are too few.*5 at a time"):
         release_claims(surveys, NAME)
@@ -100,7 +100,7 @@ def test_few_claims_wait_for_others_until_the_survey_is_closed(surveys: Surveys)
         release_claims(surveys, NAME)
 
 
-def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Surveys) -> None:
+def test_releasing_fewer_cards_than_a_batch_closes_the_survey_permanently(surveys: Surveys) -> None:
     claimants(surveys, 1)
     close_survey(surveys, NAME)
     assert payment(surveys, NAME).closes_for_good
@@ -112,7 +112,7 @@ def test_after_fewer_cards_than_a_batch_a_survey_is_closed_for_good(surveys: Sur
         assert [(one.kind, one.actor) for one in state.unhandled_acts][-1] == ("survey.final", "payer")
 
 
-def test_a_whole_batch_leaves_a_closed_survey_as_it_is(surveys: Surveys) -> None:
+def test_a_closed_survey_can_be_reopened_after_releasing_a_full_batch(surveys: Surveys) -> None:
     claimants(surveys, 6)
     close_survey(surveys, NAME)
     assert release_claims(surveys, NAME, most=5) == 5
@@ -122,13 +122,13 @@ def test_a_whole_batch_leaves_a_closed_survey_as_it_is(surveys: Surveys) -> None
         release_claims(surveys, NAME)
 
 
-def test_a_survey_that_was_opened_meanwhile_hands_over_no_single_card(surveys: Surveys) -> None:
+def test_an_open_survey_cannot_release_a_single_card(surveys: Surveys) -> None:
     claimants(surveys, 1)
     with pytest.raises(StateError, match="close it first"):
         close_for_good(surveys, NAME)
 
 
-def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path) -> None:
+def test_the_budget_is_not_exceeded_and_can_be_raised(tmp_path: Path) -> None:
     with fielded(tmp_path, POOR) as surveys:
         claimants(surveys, 8, "account {}")
         with pytest.raises(StateError, match=r"8 cards of 10 USD would exceed the budget of 70 USD, which covers 7"):
@@ -138,10 +138,10 @@ def test_the_budget_is_not_exceeded_and_can_be_raised_in_the_file(tmp_path: Path
         small_survey(tmp_path, POOR.replace("budget = 70", "budget = 80"))
         close_survey(surveys, NAME)
         assert release_claims(surveys, NAME) == 1
-        assert {one.address for one in list_cards(surveys, NAME)} == {f"account {number}" for number in range(8)}
+        assert {card.address for card in list_cards(surveys, NAME)} == {f"account {number}" for number in range(8)}
 
 
-def test_a_token_claims_once_and_leads_nowhere_else(surveys: Surveys) -> None:
+def test_a_claim_token_works_once_for_its_survey(surveys: Surveys) -> None:
     token = claim_token(surveys, answered(surveys)[0])
     assert find_payment_page(surveys, NAME, "invented") is None
     with pytest.raises(InputError, match="link is incomplete"):
@@ -151,13 +151,13 @@ def test_a_token_claims_once_and_leads_nowhere_else(surveys: Surveys) -> None:
         submit_claim(surveys, NAME, token, "second@example.org")
     close_survey(surveys, NAME)
     release_claims(surveys, NAME)
-    assert [one.address for one in list_cards(surveys, NAME)] == ["first@example.org"]
-    found = find_payment_page(surveys, NAME, token)
-    assert found is not None
-    assert found.stage is PaymentStage.RELEASED
+    assert [card.address for card in list_cards(surveys, NAME)] == ["first@example.org"]
+    payment_page = find_payment_page(surveys, NAME, token)
+    assert payment_page is not None
+    assert payment_page.stage is PaymentStage.RELEASED
 
 
-def test_a_stratum_goes_with_an_answer_where_five_share_it_and_a_batch_never(surveys: Surveys) -> None:
+def test_a_response_stores_a_stratum_of_at_least_five_and_never_a_batch(surveys: Surveys) -> None:
     pro = invite(surveys, NAME, "first-batch", "pro", count=5)
     normal = invite(surveys, NAME, "first-batch", "normal", labels=["a", "b", "c", "d"])
     strata = []
@@ -174,7 +174,7 @@ def test_a_stratum_goes_with_an_answer_where_five_share_it_and_a_batch_never(sur
     assert [(one.name, one.rate) for one in rates.by_batch] == [("first-batch", 1.0)]
 
 
-def test_who_finished_is_told_of_all_invited_and_by_stratum_where_nobody_else_could_come(tmp_path: Path) -> None:
+def test_response_rates_by_stratum_need_a_survey_by_invitation(tmp_path: Path) -> None:
     only = QUESTIONNAIRE.replace("least_seconds = 20", "by_invitation = true")
     for name, text in (("only", only), ("public", QUESTIONNAIRE)):
         with fielded(tmp_path / name, text) as surveys:
@@ -189,11 +189,11 @@ def test_who_finished_is_told_of_all_invited_and_by_stratum_where_nobody_else_co
                 assert told == [(NAME, 12, 4, 3), ("normal", 6, 1, 1), ("pro", 6, 3, 2)]
                 assert rates.whole.finished_rate == 3 / 12
             else:
-                assert [one[3] for one in told] == [None, None, None]
+                assert [line[3] for line in told] == [None, None, None]
             assert [each.finished for each in rates.by_batch] == [None]
 
 
-def test_no_rate_tells_of_fewer_than_five_in_an_anonymous_survey(surveys: Surveys) -> None:
+def test_an_anonymous_survey_shows_no_rate_of_fewer_than_five_people(surveys: Surveys) -> None:
     [one] = invite(surveys, NAME, "one-person", "pro", count=1)
     invite(surveys, NAME, "nine", "pro", count=9)
     invite(surveys, NAME, "many", "pro", count=20)
@@ -208,7 +208,7 @@ def test_no_rate_tells_of_fewer_than_five_in_an_anonymous_survey(surveys: Survey
     assert rates.whole.used == 1
 
 
-def test_by_name_each_batch_is_told_as_it_is(tmp_path: Path) -> None:
+def test_a_named_survey_shows_the_rate_of_every_batch(tmp_path: Path) -> None:
     with fielded(tmp_path, NAMED) as surveys:
         [one] = invite(surveys, NAME, "one-person", "pro", count=1)
         invite(surveys, NAME, "nine", "pro", count=9)
@@ -217,7 +217,7 @@ def test_by_name_each_batch_is_told_as_it_is(tmp_path: Path) -> None:
         assert found == [("nine", 9, 0), ("one-person", 1, 1)]
 
 
-def test_a_version_that_is_no_longer_or_newly_anonymous_is_refused_once_people_are_invited(surveys: Surveys) -> None:
+def test_anonymity_cannot_change_after_people_were_invited(surveys: Surveys) -> None:
     small_survey(surveys.study.root, NAMED)
     open_survey(surveys, NAME)
     invite(surveys, NAME, "first", "pro", count=1)
@@ -228,16 +228,16 @@ def test_a_version_that_is_no_longer_or_newly_anonymous_is_refused_once_people_a
     assert not surveys.questionnaire(NAME).anonymous
 
 
-def test_a_promise_of_pay_is_kept_in_a_version_without_it(surveys: Surveys) -> None:
+def test_promised_pay_is_kept_in_a_later_version_without_pay(surveys: Surveys) -> None:
     late, _ = answered(surveys, forms={"consent": FORMS["consent"]})
     small_survey(surveys.study.root, UNPAID)
     open_survey(surveys, NAME)
     for page in ("you", "tools", "words"):
         send(surveys, late, page, FORMS[page])
     token = claim_token(surveys, late)
-    found = find_payment_page(surveys, NAME, token, "de")
-    assert found is not None
-    assert (found.pay.amount, found.questionnaire.language) == (10, "de")
+    payment_page = find_payment_page(surveys, NAME, token, "de")
+    assert payment_page is not None
+    assert (payment_page.pay.amount, payment_page.questionnaire.language) == (10, "de")
     submit_claim(surveys, NAME, token, "somebody@example.org")
     assert [(one.survey, one.pay.amount, one.counts[PaymentStage.WAITING]) for one in payments(surveys)] == [
         (NAME, 10, 1)
@@ -253,9 +253,7 @@ def test_a_promise_of_pay_is_kept_in_a_version_without_it(surveys: Surveys) -> N
         (QUESTIONNAIRE.replace('"USD"', '"EUR"'), "pays 10 EUR", 4),
     ],
 )
-def test_what_was_promised_is_not_changed_once_somebody_has_begun(
-    surveys: Surveys, text: str, why: str, pages: int
-) -> None:
+def test_promised_pay_cannot_change_after_the_first_response(surveys: Surveys, text: str, why: str, pages: int) -> None:
     answered(surveys, forms=dict(list(FORMS.items())[:pages]))
     small_survey(surveys.study.root, text)
     with pytest.raises(StateError, match=rf"{why}.*promised 10 USD"):
@@ -265,12 +263,12 @@ def test_what_was_promised_is_not_changed_once_somebody_has_begun(
     assert open_survey(surveys, NAME).number == 2
 
 
-def test_a_file_that_cannot_be_read_leaves_pay_as_it_was_opened(surveys: Surveys) -> None:
+def test_an_unreadable_questionnaire_does_not_change_pay(surveys: Surveys) -> None:
     small_survey(surveys.study.root, "[survey\n")
-    assert [one.pay.budget for one in payments(surveys)] == [500]
+    assert [survey_payment.pay.budget for survey_payment in payments(surveys)] == [500]
 
 
-def test_a_telephone_number_goes_to_the_payer_as_it_is_and_a_formula_does_not(tmp_path: Path) -> None:
+def test_phone_numbers_are_exported_unchanged_and_formulas_are_escaped(tmp_path: Path) -> None:
     with fielded(tmp_path, POOR) as surveys:
         said = ("+49 170-555 01", "+SUM(1)", "-5", "+1+cmd", "+4917055501")
         for address in said:
@@ -280,7 +278,7 @@ def test_a_telephone_number_goes_to_the_payer_as_it_is_and_a_formula_does_not(tm
         assert found == {"+49 170-555 01", "'+SUM(1)", "-5", "'+1+cmd", "+4917055501"}
 
 
-def test_nobody_was_invited_and_nobody_came(surveys: Surveys) -> None:
+def test_response_rates_without_invitations_are_empty(surveys: Surveys) -> None:
     rates = response_rates(surveys, NAME)
     assert (rates.whole.sent, rates.whole.rate, rates.by_batch) == (0, None, ())
     assert not (surveys.study.root / "invitations.db").exists()
@@ -299,21 +297,21 @@ def test_nobody_was_invited_and_nobody_came(surveys: Surveys) -> None:
         ({"batch": "x", "stratum": "por", "count": 1}, "no stratum 'por'; choose from: pro"),
     ],
 )
-def test_a_batch_that_cannot_be_is_refused_in_a_sentence(surveys: Surveys, asked: dict[str, object], why: str) -> None:
+def test_an_invalid_batch_of_invitations_is_refused(surveys: Surveys, asked: dict[str, object], why: str) -> None:
     with pytest.raises(InputError, match=why):
         invite(surveys, NAME, **asked)  # type: ignore[arg-type]
     with pytest.raises(StateError, match="not the lead"):
         invite(surveys, NAME, "x", "pro", count=1, actor="rater-1")
 
 
-def test_links_are_written_safely_for_a_spreadsheet() -> None:
+def test_links_are_escaped_for_spreadsheets() -> None:
     text = links_csv([InvitationLink("abc", "=1+1"), InvitationLink("def", "one, two")], "https://study.example.org/")
     assert text.splitlines() == [
         "label,link", "'=1+1,https://study.example.org/i/abc", '"one, two",https://study.example.org/i/def',
     ]  # fmt: skip
 
 
-def test_a_token_of_an_invitation_is_in_no_file(surveys: Surveys) -> None:
+def test_invitation_tokens_are_stored_in_no_file(surveys: Surveys) -> None:
     made = invite(surveys, NAME, "first", "pro", count=3)
     for one in made:
         accept_invitation(surveys, one.token)

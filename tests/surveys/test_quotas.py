@@ -1,4 +1,4 @@
-"""Groups of which only so many are wanted: never one more, however many come at once, and nobody's pages are lost."""
+"""Quota groups never exceed their limit, even with simultaneous respondents, and no page is lost."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def surveys(tmp_path: Path) -> Iterator[Surveys]:
 
 
 def entered(surveys: Surveys, group: str = "many") -> tuple[str, ResponseStatus]:
-    """Somebody who says to which group they belong, and where they stand then."""
+    """A new respondent who names their group, with the resulting status."""
     code, _ = begin_response(surveys, NAME)
     send(surveys, code, "consent", {"q.consent": ["agree"]})
     return code, send(surveys, code, "which", {"q.group": [group]}).standing
@@ -53,7 +53,7 @@ def finish(surveys: Surveys, code: str) -> ResponseStatus:
     return send(surveys, code, "last", {"q.words": ["done"]}).standing
 
 
-def test_of_many_at_once_as_many_are_let_in_as_there_are_places(surveys: Surveys) -> None:
+def test_simultaneous_respondents_never_exceed_a_quota(surveys: Surveys) -> None:
     respondents = 24
     told: list[tuple[str, ResponseStatus]] = []
     begin_all = threading.Barrier(respondents)
@@ -79,7 +79,7 @@ def test_of_many_at_once_as_many_are_let_in_as_there_are_places(surveys: Surveys
         assert [page for _, page, _ in surveys.answers.journal(kept.id)] == pages
 
 
-def test_a_place_is_kept_for_who_is_under_way_and_free_again_when_they_withdraw(surveys: Surveys) -> None:
+def test_a_quota_place_is_reserved_during_a_response_and_freed_by_a_withdrawal(surveys: Surveys) -> None:
     holders = [entered(surveys) for _ in range(PLACES)]
     assert {standing for _, standing in holders} == {ResponseStatus.OPEN}
     assert entered(surveys)[1] is ResponseStatus.SCREENED_OUT
@@ -94,14 +94,14 @@ def test_a_place_is_kept_for_who_is_under_way_and_free_again_when_they_withdraw(
     assert entered(surveys)[1] is ResponseStatus.OPEN
 
 
-def test_a_place_is_free_again_for_who_takes_another_way(surveys: Surveys) -> None:
+def test_a_quota_place_is_freed_by_a_changed_answer(surveys: Surveys) -> None:
     holders = [entered(surveys)[0] for _ in range(PLACES)]
     send(surveys, holders[0], "which", {"q.group": ["few"]})
     assert entered(surveys)[1] is ResponseStatus.OPEN
     assert send(surveys, holders[0], "which", {"q.group": ["many"]}).standing is ResponseStatus.SCREENED_OUT
 
 
-def test_who_stays_away_for_days_makes_room_and_is_told_when_they_come_back(surveys: Surveys) -> None:
+def test_an_inactive_respondent_loses_the_quota_place_and_is_informed_on_return(surveys: Surveys) -> None:
     begun = now()
     surveys.coding.journal.clock = lambda: begun
     away = [entered(surveys)[0] for _ in range(PLACES)]
@@ -115,7 +115,7 @@ def test_who_stays_away_for_days_makes_room_and_is_told_when_they_come_back(surv
     ]  # fmt: skip
 
 
-def test_the_last_place_is_counted_anew_after_a_page_that_could_not_be_kept(surveys: Surveys) -> None:
+def test_the_last_quota_place_stays_free_if_saving_a_page_fails(surveys: Surveys) -> None:
     for _ in range(PLACES - 1):
         entered(surveys)
     code, _ = begin_response(surveys, NAME)

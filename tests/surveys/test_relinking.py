@@ -1,4 +1,4 @@
-"""Somebody who holds the answers, the claims, the invitations and the key tries to put them side by side.
+"""An attacker with answers, claims, invitations and the key tries to link them.
 
 Respondents finish in an order that the answers give away, and claim their pay soon after. Each attack puts the claims
 in an order or names a pair; one that is better than chance means that somebody's pay leads to what they answered.
@@ -56,7 +56,7 @@ Orders = Mapping[str, Sequence[Sequence[bytes]]]
 
 
 @dataclass(frozen=True)
-class Taken:
+class ClaimedSurvey:
     """What the attacker carried away, and the truth that only the test knows."""
 
     folder: Path
@@ -77,7 +77,7 @@ def claim_key_of(surveys: Surveys, token: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taken]:
+def claimed_survey(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClaimedSurvey]:
     """Two hundred who finish one after the other and claim a little later; both files are open, as under a desk."""
     folder = tmp_path_factory.mktemp("relinking")
     drawn = random.Random(5)
@@ -92,7 +92,7 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Taken]:
             token = claim_token(surveys, codes[number])
             truth[name] = claim_key_of(surveys, token)
             submit_claim(surveys, NAME, token, f"{'x' * drawn.randint(1, 60)}@example.org")
-        yield Taken(folder, truth)
+        yield ClaimedSurvey(folder, truth)
 
 
 def finishing_order(folder: Path) -> list[str]:
@@ -126,13 +126,13 @@ def _cut(content: bytes, size: int) -> list[bytes]:
 
 
 def _by_place(keys: Sequence[bytes], content: bytes) -> list[bytes]:
-    """The keys that stand in some bytes, the first first."""
-    places = {one: content.find(one if isinstance(one, bytes) else str(one).encode()) for one in keys}
-    return sorted((one for one in keys if places[one] >= 0), key=places.__getitem__)
+    """The keys found in some bytes, in order."""
+    places = {key: content.find(key if isinstance(key, bytes) else str(key).encode()) for key in keys}
+    return sorted((key for key in keys if places[key] >= 0), key=places.__getitem__)
 
 
 def _by_frame(keys: Sequence[bytes], frames: Sequence[bytes]) -> Iterator[list[bytes]]:
-    """The keys in the order in which the log first has them, for each time it was begun anew."""
+    """The keys in the order of their first appearance in the log, once per restart of the log."""
     for salt in dict.fromkeys(frame[8:16] for frame in frames):
         seen: dict[bytes, None] = {}
         for frame in frames:
@@ -142,7 +142,7 @@ def _by_frame(keys: Sequence[bytes], frames: Sequence[bytes]) -> Iterator[list[b
 
 
 def _among(group: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
-    return [[one for one in order if one in group] for order in told]
+    return [[item for item in order if item in group] for order in told]
 
 
 def deviations(truth: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> float:
@@ -150,7 +150,7 @@ def deviations(truth: Sequence[bytes], told: Sequence[Sequence[bytes]]) -> float
     place = {one: number for number, one in enumerate(truth)}
     score, variance = 0, 0.0
     for order in told:
-        known = [place[one] for one in order if one in place]
+        known = [place[item] for item in order if item in place]
         score += sum(1 if one < other else -1 for number, one in enumerate(known) for other in known[number + 1 :])
         variance += len(known) * (len(known) - 1) * (2 * len(known) + 5) / 18
     return float(score / variance**0.5) if variance else 0.0
@@ -170,51 +170,56 @@ def assert_tells_nothing(truth: Sequence[bytes], orders: Orders) -> None:
             assert max(right_pairs(truth, order), right_pairs(truth, order[::-1])) < 10, name
 
 
-def test_no_order_in_the_claim_file_is_that_of_finishing(taken: Taken) -> None:
-    truth = [taken.truth[name] for name in finishing_order(taken.folder)]
-    orders = orders_in(taken.folder / "claims.db", "claims", "id", ("sealed", "length(sealed)", "stage", "survey"))
+def test_the_claim_file_does_not_reveal_the_order_of_finishing(claimed_survey: ClaimedSurvey) -> None:
+    truth = [claimed_survey.truth[name] for name in finishing_order(claimed_survey.folder)]
+    orders = orders_in(
+        claimed_survey.folder / "claims.db", "claims", "id", ("sealed", "length(sealed)", "stage", "survey")
+    )
     assert len(truth) == MANY == len(orders["sorted"][0]) == len(orders["place in the file"][0])
     assert sum(map(len, orders["place in each page"])) >= MANY
     assert_tells_nothing(truth, orders)
 
 
-def test_no_order_of_responses_other_than_the_journal_helps_either(taken: Taken) -> None:
-    claims = orders_in(taken.folder / "claims.db", "claims", "id")
-    responses = orders_in(taken.folder / "answers.db", "responses", "id", ("code", "day", "seed", "seconds"))
-    for told in responses.values():
-        for stretch in told:
-            assert_tells_nothing([taken.truth[str(one)] for one in stretch], claims)
+def test_other_orders_of_responses_reveal_no_link_to_claims(claimed_survey: ClaimedSurvey) -> None:
+    claims = orders_in(claimed_survey.folder / "claims.db", "claims", "id")
+    responses = orders_in(claimed_survey.folder / "answers.db", "responses", "id", ("code", "day", "seed", "seconds"))
+    for response in responses.values():
+        for stretch in response:
+            assert_tells_nothing([claimed_survey.truth[str(one)] for one in stretch], claims)
 
 
-def test_no_value_of_the_answers_makes_a_token_even_with_the_key(taken: Taken) -> None:
-    key = ClaimKey(taken.folder / "claims.key")
-    with closing(sqlite3.connect(taken.folder / "answers.db")) as opened:
+def test_no_stored_value_gives_a_claim_token_even_with_the_key(claimed_survey: ClaimedSurvey) -> None:
+    key = ClaimKey(claimed_survey.folder / "claims.key")
+    with closing(sqlite3.connect(claimed_survey.folder / "answers.db")) as opened:
         responses = opened.execute("SELECT * FROM responses").fetchall()
         saves = opened.execute("SELECT * FROM saves").fetchall()
     tried = {str(value) for row in (*responses, *saves) for value in row}
     tokens = [key.token(NAME, one) for one in tried]
     guessed = {key.claim_id(NAME, token) for token in tokens} | {hashlib.sha256(one.encode()).digest() for one in tried}
-    assert not guessed & set(taken.truth.values())
-    assert not {value for row in responses for value in row} & {one.hex() for one in taken.truth.values()}
+    assert not guessed & set(claimed_survey.truth.values())
+    assert not {value for row in responses for value in row} & {one.hex() for one in claimed_survey.truth.values()}
 
 
-def test_nothing_in_the_claims_says_when_they_came(taken: Taken) -> None:
-    with closing(sqlite3.connect(taken.folder / "claims.db")) as opened:
+def test_claims_contain_no_times(claimed_survey: ClaimedSurvey) -> None:
+    with closing(sqlite3.connect(claimed_survey.folder / "claims.db")) as opened:
         rows = opened.execute("SELECT * FROM claims").fetchall()
         tables = [name for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     assert tables == ["claims"]
     assert {len(row) for row in rows} == {4}
     assert len({len(sealed) for _, _, sealed, _ in rows}) == 1, "the length of an address can be told"
     assert {(survey, stage) for _, survey, _, stage in rows} == {(NAME, 0)}
-    held = {name: (taken.folder / name).stat().st_mode & 0o777 for name in ("claims.db", "claims.key", "answers.db")}
+    held = {
+        name: (claimed_survey.folder / name).stat().st_mode & 0o777
+        for name in ("claims.db", "claims.key", "answers.db")
+    }
     assert set(held.values()) == {0o600}
-    assert (taken.folder / "claims.db-wal").stat().st_size == 0
+    assert (claimed_survey.folder / "claims.db-wal").stat().st_size == 0
 
 
-def test_the_same_attacks_find_the_order_in_a_file_that_has_one(taken: Taken, tmp_path: Path) -> None:
+def test_the_attacks_do_find_the_order_in_a_naive_file(claimed_survey: ClaimedSurvey, tmp_path: Path) -> None:
     """Were these attacks blind, what they do not find would mean nothing."""
-    arrived = list(taken.truth.values())
-    truth = [taken.truth[name] for name in finishing_order(taken.folder)]
+    arrived = list(claimed_survey.truth.values())
+    truth = [claimed_survey.truth[name] for name in finishing_order(claimed_survey.folder)]
     naive: Mapping[str, Callable[[sqlite3.Connection], object]] = {
         "with a rowid": lambda opened: opened.execute("CREATE TABLE claims (id BLOB, sealed BLOB, stage INTEGER)"),
         "by its key, in place": lambda opened: opened.execute(
@@ -233,9 +238,9 @@ def test_the_same_attacks_find_the_order_in_a_file_that_has_one(taken: Taken, tm
                 assert_tells_nothing(truth, orders_in(path, "claims", "id", ("sealed",)))
 
 
-def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
+def test_claims_within_a_stage_have_no_order(claimed_survey: ClaimedSurvey) -> None:
     """A claim that is paid came before one that waits: that much the payer's work shows, and no more."""
-    with fielded(taken.folder / "staged", ONE_PAGE) as surveys:
+    with fielded(claimed_survey.folder / "staged", ONE_PAGE) as surveys:
         finished = []
         for number in range(60):
             code, response = begin_response(surveys, NAME)
@@ -258,13 +263,13 @@ def test_within_a_stage_nothing_tells_who_came_first(taken: Taken) -> None:
         assert_tells_nothing(truth, {name: _among(group, told) for name, told in orders.items()})
 
 
-def test_both_backups_tell_no_more_than_the_files(taken: Taken, tmp_path: Path) -> None:
-    study = open_study(taken.folder)
+def test_backups_reveal_no_more_than_the_files(claimed_survey: ClaimedSurvey, tmp_path: Path) -> None:
+    study = open_study(claimed_survey.folder)
     answers, claims = (
         back_up_study(study, tmp_path / "a.backup").file,
         back_up_claims(study, tmp_path / "c.backup").file,
     )
-    truth = {name: key.hex() for name, key in taken.truth.items()}
+    truth = {name: key.hex() for name, key in claimed_survey.truth.items()}
     told = claims_told_by(claims)
     assert len(told["as they come"][0]) == len(told["place in the file"][0]) == MANY
     with open_backup(answers) as opened:
@@ -288,8 +293,10 @@ def claims_told_by(backup: Path) -> Orders:
     }
 
 
-def test_both_backups_share_no_value_and_that_of_claims_no_time(taken: Taken, tmp_path: Path) -> None:
-    study = open_study(taken.folder)
+def test_the_two_backups_share_no_values_and_claims_have_no_times(
+    claimed_survey: ClaimedSurvey, tmp_path: Path
+) -> None:
+    study = open_study(claimed_survey.folder)
     answers, claims = (
         back_up_study(study, tmp_path / "a.backup").file,
         back_up_claims(study, tmp_path / "c.backup").file,
@@ -316,15 +323,17 @@ def test_both_backups_share_no_value_and_that_of_claims_no_time(taken: Taken, tm
     assert back_up_claims(study, tmp_path / "again.backup").file.read_bytes() == first, "it tells when it was made"
 
 
-def test_the_same_attacks_find_the_order_in_a_backup_that_has_one(taken: Taken, tmp_path: Path) -> None:
-    arrived = [json.dumps(["claims", {"hex": key.hex()}, NAME, {"hex": ""}, 0]) for key in taken.truth.values()]
+def test_the_attacks_do_find_the_order_in_a_naive_backup(claimed_survey: ClaimedSurvey, tmp_path: Path) -> None:
+    arrived = [
+        json.dumps(["claims", {"hex": key.hex()}, NAME, {"hex": ""}, 0]) for key in claimed_survey.truth.values()
+    ]
     write_backup((), tmp_path / "naive.backup", "", (BackupLines("claims", 1, arrived),), CLAIMS)
-    truth = [taken.truth[name].hex().encode() for name in finishing_order(taken.folder)]
+    truth = [claimed_survey.truth[name].hex().encode() for name in finishing_order(claimed_survey.folder)]
     with pytest.raises(AssertionError):
         assert_tells_nothing(truth, claims_told_by(tmp_path / "naive.backup"))
 
 
-def test_no_order_in_the_invitations_is_that_in_which_people_came(tmp_path: Path) -> None:
+def test_the_invitation_file_does_not_reveal_the_order_of_responses(tmp_path: Path) -> None:
     with fielded(tmp_path, ONE_PAGE) as surveys, InvitationFile(tmp_path / "invitations.db"):
         tokens = [one.token for one in invite(surveys, NAME, "first", count=MANY)]
         random.Random(6).shuffle(tokens)

@@ -1,4 +1,4 @@
-"""Two windows, a way that was left, and a change of mind: what is kept is what the answers lead to."""
+"""Concurrent windows, abandoned paths and changed answers: only answers on the current path count."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def come_to_the_last(surveys: Surveys, onnx: str) -> str:
 
 
 @pytest.mark.parametrize(("was", "becomes"), [("yes", "no"), ("no", "yes")])
-def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, was: str, becomes: str) -> None:
+def test_a_page_overtaken_by_another_window_is_validated_again(surveys: Surveys, was: str, becomes: str) -> None:
     code = come_to_the_last(surveys, was)
     one = submit_page(surveys, code, "first", {"q.onnx": [becomes]}, new_key())
     key = new_key()
@@ -81,7 +81,7 @@ def test_a_page_that_another_window_overtakes_is_read_again(surveys: Surveys, wa
         assert page.page.id == "second"
 
 
-def test_an_answer_that_is_not_shown_any_more_is_counted_nowhere_and_stays_in_the_journal(surveys: Surveys) -> None:
+def test_an_answer_that_is_no_longer_shown_is_not_counted_but_kept_in_the_journal(surveys: Surveys) -> None:
     code = come_to_the_last(surveys, "yes")
     after = send(surveys, code, "first", {"q.onnx": ["no"]})
     assert (after.standing, "why" in after.answers) == (ResponseStatus.OPEN, False)
@@ -93,7 +93,7 @@ def test_an_answer_that_is_not_shown_any_more_is_counted_nowhere_and_stays_in_th
     assert page.page.id == "second"  # it is asked again
 
 
-def test_whoever_leaves_a_way_and_returns_finds_what_they_had_said_there(surveys: Surveys) -> None:
+def test_returning_to_an_abandoned_path_shows_the_earlier_answers(surveys: Surveys) -> None:
     code = come_to_the_last(surveys, "yes")
     for onnx in ("no", "yes"):
         send(surveys, code, "first", {"q.onnx": [onnx]})
@@ -104,7 +104,7 @@ def test_whoever_leaves_a_way_and_returns_finds_what_they_had_said_there(surveys
     assert send(surveys, code, "second", page.form).answers["why"] == {"choices": ["x"]}
 
 
-def test_whoever_finds_their_group_full_keeps_no_answer_of_a_way_they_left(surveys: Surveys) -> None:
+def test_a_respondent_of_a_full_group_keeps_no_answers_of_an_abandoned_path(surveys: Surveys) -> None:
     earlier = come_to_the_last(surveys, "no")
     send(surveys, earlier, "first", {"q.onnx": ["no"], "q.group": ["many"]})
     assert send(surveys, earlier, "last", {}).standing is ResponseStatus.FINISHED
@@ -113,7 +113,7 @@ def test_whoever_finds_their_group_full_keeps_no_answer_of_a_way_they_left(surve
     assert (after.standing, "why" in after.answers) == (ResponseStatus.SCREENED_OUT, False)
 
 
-def test_whoever_declines_after_all_keeps_nothing_here(surveys: Surveys) -> None:
+def test_declining_later_keeps_only_the_consent_answer(surveys: Surveys) -> None:
     code = come_to_the_last(surveys, "yes")
     for _ in range(2):
         after = send(surveys, code, "consent", {"q.consent": ["decline"]}, key="declined")

@@ -1,4 +1,4 @@
-"""Time spent on pages: what a page carries is believed only where it was made here."""
+"""Time spent on pages: only marks signed by the server count."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from quaestor.surveys.respond import LONGEST_STAY, is_mark, shown_mark, time_spe
 SOMEBODY = Response("0123456789abcdef", "tools", 1, ResponseStatus.OPEN, {}, seconds=12.5)
 
 
-def test_a_page_counts_from_when_it_was_shown_and_for_an_hour_at_most() -> None:
+def test_time_on_a_page_starts_when_it_is_shown_and_is_at_most_an_hour() -> None:
     mark = shown_mark(SOMEBODY, "you", 1_000)
     assert time_spent(SOMEBODY, "you", mark, 1_030) == 30
     assert time_spent(SOMEBODY, "you", mark, 990) == 0
     assert time_spent(SOMEBODY, "you", mark, 1_000_000) == LONGEST_STAY
 
 
-def test_a_mark_of_another_page_or_response_counts_nothing() -> None:
+def test_a_mark_of_another_page_or_response_is_ignored() -> None:
     mark = shown_mark(SOMEBODY, "you", 1_000)
     assert is_mark(SOMEBODY, "you", mark)
     for response, page in ((SOMEBODY, "tools"), (replace(SOMEBODY, id="f" * 16), "you")):
@@ -27,7 +27,7 @@ def test_a_mark_of_another_page_or_response_counts_nothing() -> None:
         assert time_spent(SOMEBODY, "you", made_up, 1_030) == 0
 
 
-def test_two_windows_at_the_same_time_count_once() -> None:
+def test_time_in_two_simultaneous_windows_counts_once() -> None:
     first, second = shown_mark(SOMEBODY, "you", 1_000), shown_mark(SOMEBODY, "tools", 1_010)
     after = replace(SOMEBODY, seconds=SOMEBODY.seconds + time_spent(SOMEBODY, "you", first, 1_040))
     assert time_spent(after, "tools", second, 1_045) == 0

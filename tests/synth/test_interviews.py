@@ -1,4 +1,4 @@
-"""Synthetic interviews: readable conversations in every format, and all that is planted stands where it is said."""
+"""Synthetic interviews: readable conversations in every format, with planted content at the stated positions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def truth(folder: Path) -> InterviewTruth:
 
 
 def test_each_format_is_written_and_read_back_word_by_word(folder: Path, truth: InterviewTruth) -> None:
-    assert [one.format for one in truth.interviews] == list(FORMATS)
+    assert [interview.format for interview in truth.interviews] == list(FORMATS)
     for one in truth.interviews:
         read = read_transcript((folder / one.file).read_bytes(), one.file)
         assert [turn.text for turn in read.turns] == [turn.text for turn in one.interview.turns], one.file
@@ -54,8 +54,8 @@ def test_each_format_is_written_and_read_back_word_by_word(folder: Path, truth: 
 
 
 def test_interviews_have_some_length_and_say_that_they_are_synthetic(truth: InterviewTruth) -> None:
-    for one in truth.interviews:
-        turns = one.interview.turns
+    for interview in truth.interviews:
+        turns = interview.interview.turns
         assert 60 <= len(turns) <= 120
         assert "this interview is synthetic" in turns[0].text
         voices = [turn.voice for turn in turns]
@@ -75,31 +75,31 @@ def test_passages_and_names_are_where_the_truth_says(truth: InterviewTruth, plan
                 assert turn.question in [name for name, codes in plan.answers.items() if stretch.code in codes]
                 assert words == words.strip()
                 assert turn.text[stretch.end] == "."
-                assert all(said in words or said[1:] in words for said in stretch.fields.values())
+                assert all(field in words or field[1:] in words for field in stretch.fields.values())
             for name in turn.names:
                 assert turn.text[name.start : name.end] in name.name
         assert one.interview.codes == set(one.interview.plan.codes)
         kinds = {name.kind for turn in one.interview.turns for name in turn.names}
         assert kinds == {"person", "organisation", "product", "url", "email", "phone"}
-    assert any(one.interview.skipped for one in truth.interviews)
+    assert any(interview.interview.skipped for interview in truth.interviews)
 
 
 def test_the_curve_of_new_codes_becomes_flat(truth: InterviewTruth) -> None:
     assert truth.new_codes == (20, 8, 5, 3, 0, 0)
     assert len(truth.codes) == 36
-    assert [one["threshold"] for one in truth.list_fields("indicator")][:2] == ["above 10", "above 100"]
+    assert [field["threshold"] for field in truth.list_fields("indicator")][:2] == ["above 10", "above 100"]
     assert len(truth.list_fields("indicator")) == 9
-    assert all(one["measure"] for one in truth.list_fields("crash"))
+    assert all(field["measure"] for field in truth.list_fields("crash"))
 
 
-def test_the_codes_are_those_of_the_bundled_codebook(plan: InterviewPlan) -> None:
+def test_the_planted_codes_are_in_the_bundled_codebook(plan: InterviewPlan) -> None:
     book = tomllib.loads((template_folder(STUDY) / "codebook.toml").read_text("utf-8"))
     assert set(plan.sentences) == {code["id"] for code in book["code"] if "parent" in code}
     study = tomllib.loads((template_folder(STUDY) / "study.toml").read_text("utf-8"))
     asked = study["facets"]["themes"]["fields"]
     for talk in plan.talks:
         for code, told in talk.details.items():
-            assert all(sorted(one) == sorted(asked[code]) for one in told), code
+            assert all(sorted(line) == sorted(asked[code]) for line in told), code
         assert not set(asked) & set(talk.codes) - set(talk.details), "a code that asks for more is told more of"
 
 

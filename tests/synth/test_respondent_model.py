@@ -73,7 +73,7 @@ def test_every_simulated_answer_is_valid_for_its_question(small: Questionnaire) 
 def test_hidden_questions_and_pages_after_the_end_are_not_answered(small: Questionnaire) -> None:
     ended = PlantedAnswers(counts={"yes": 15, "no": 5})
     drawn = draw_respondents(small, 20, seed=2, plan=planned(20, converted=ended))
-    out = [one for one in drawn if one.answers["converted"]["choices"] == ["no"]]
+    out = [response for response in drawn if response.answers["converted"]["choices"] == ["no"]]
     assert len(out) == 5
     assert not any("met" in one.answers or "tools" in one.seconds for one in out)
     for one in drawn:
@@ -115,7 +115,7 @@ def test_respondents_named_first_in_the_plan_answer_first(choices: Questionnaire
         many=PlantedAnswers(answered=10, counts={"a": 10}, first={"one": ("b",)}),
     )
     drawn = draw_respondents(choices, 20, 5, plan)
-    assert {one.answers["one"]["choices"][0] for one in drawn if "many" in one.answers} == {"b"}
+    assert {response.answers["one"]["choices"][0] for response in drawn if "many" in response.answers} == {"b"}
 
 
 def test_a_plan_for_more_respondents_keeps_its_shares(choices: Questionnaire) -> None:

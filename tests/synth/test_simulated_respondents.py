@@ -23,7 +23,7 @@ STUDY, SURVEY = "onnx-interoperability", "fielded"
 
 def counts_in(surveys: Surveys, name: str, question: str) -> tuple[int, Counter[str]]:
     """How many answered a question, and what they chose, as the store has it."""
-    said = [one.answers.get(question, {}) for one in surveys.answers.responses(name)]
+    said = [response.answers.get(question, {}) for response in surveys.answers.responses(name)]
     return sum(1 for one in said if one), Counter(code for one in said for code in one.get("choices", ()))
 
 
@@ -32,7 +32,7 @@ def test_simulated_responses_match_the_published_counts(tmp_path: Path) -> None:
         open_survey(surveys, SURVEY)
         made = simulate_responses(surveys, SURVEY, seed=7, plan=read_bundled_plan(STUDY, SURVEY))
         assert surveys.answers.counts(SURVEY)[ResponseStatus.FINISHED] == made.responses == 92
-        assert all(one.synthetic for one in surveys.answers.responses(SURVEY))
+        assert all(response.synthetic for response in surveys.answers.responses(SURVEY))
         assert counts_in(surveys, SURVEY, "ml-years") == (89, {"under-1": 8, "1-2": 17, "3-5": 32, "over-5": 32})
         assert counts_in(surveys, SURVEY, "se-years") == (89, {"under-1": 4, "1-2": 12, "3-5": 20, "over-5": 53})
         assert counts_in(surveys, SURVEY, "size") == (89, {"small": 48, "medium": 17, "large": 24})

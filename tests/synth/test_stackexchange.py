@@ -104,7 +104,7 @@ def posts(dump: tuple[Path, Truth]) -> list[Row]:
 
 @pytest.mark.parametrize("tag_syntax", ["new", "old"])
 @pytest.mark.parametrize("seed", [0, 1, 99])
-def test_truth_counts_what_a_parser_finds(tmp_path: Path, seed: int, tag_syntax: str) -> None:
+def test_the_truth_file_matches_the_counts_of_a_parser(tmp_path: Path, seed: int, tag_syntax: str) -> None:
     truth = write_dump(tmp_path / "dump", posts=2_000, seed=seed, tag_syntax=tag_syntax)
     found = list(rows_of(tmp_path / "dump" / "Posts.xml"))
     kinds = Counter(row["PostTypeId"] for row in found)
@@ -329,7 +329,7 @@ def test_an_earlier_synthetic_dump_is_replaced_completely(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "Posts.xml"])
-def test_a_folder_with_other_files_is_refused_and_left_as_it_was(tmp_path: Path, name: str) -> None:
+def test_a_folder_with_other_files_is_refused_and_unchanged(tmp_path: Path, name: str) -> None:
     (tmp_path / "dump").mkdir()
     (tmp_path / "dump" / name).write_text("mine", encoding="utf-8")
     with pytest.raises(InputError, match="not a synthetic dump"):
@@ -344,7 +344,7 @@ def test_other_files_in_a_synthetic_dump_are_not_removed(tmp_path: Path) -> None
         write_dump(tmp_path / "dump", posts=50, seed=1)
 
 
-def test_a_run_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_run_leaves_no_files(tmp_path: Path) -> None:
     def fail(table: str, done: int, total: int) -> None:
         raise KeyboardInterrupt
 

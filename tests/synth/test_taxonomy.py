@@ -63,7 +63,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Post:
-    """A refined question as the dump has it, beside the place in the taxonomy that the truth gives it."""
+    """A refined question of the dump with its true place in the taxonomy."""
 
     item: Row
     asked: str
@@ -284,7 +284,7 @@ def test_most_verbs_of_data_processing_transform_or_compute(posts: list[Post]) -
     assert share == pytest.approx(0.634, abs=0.001)
 
 
-def test_the_verb_of_every_pattern_is_one_of_its_printed_line() -> None:
+def test_every_pattern_uses_a_verb_of_its_printed_line() -> None:
     other_words = {"mean": "average"}
     for block in read_issue_blocks():
         for issue in block.issues:
@@ -328,7 +328,7 @@ def test_dumps_without_a_taxonomy_are_unchanged(tmp_path: Path, plan: SynthPlan 
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_long_response_time_goes_to_an_early_question(tmp_path: Path, seed: int) -> None:
+def test_a_long_response_time_is_given_to_an_early_question(tmp_path: Path, seed: int) -> None:
     write_dump(tmp_path / "dump", posts=200, seed=seed, plan=SMALL, tables=())
     posts = refined_posts(tmp_path / "dump")
     waits = {post.item["framework"]: post.response_days for post in posts if post.item["object"] == "Derivative"}

@@ -1,4 +1,4 @@
-"""Blindness over every route and export: what others said, and who, is found on no page that it is hidden from."""
+"""No route or export shows hidden answers or names."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def seated(app: Starlette, study: Study, role: Role, name: str | None = None) ->
     [(Role.RATER, "rater-1"), (Role.TIE_BREAKER, "the-breaker"), (Role.LEAD, "head-of-study"), (Role.VIEWER, None),
      (Role.REVIEWER, None), (Role.INTERVIEWER, "rater-1")],
 )  # fmt: skip
-def test_nobody_finds_what_was_said_in_an_open_blind_round(
+def test_no_page_shows_answers_of_an_open_blind_round(
     app: Starlette, study: Study, role: Role, name: str | None
 ) -> None:
     opened = seated(app, study, role, name)
@@ -95,7 +95,7 @@ def test_nobody_finds_what_was_said_in_an_open_blind_round(
 
 
 @pytest.mark.parametrize("study", ["rater-1"], indirect=True)
-def test_a_lead_who_rates_finds_nothing_of_the_others_in_an_open_blind_round(app: Starlette, study: Study) -> None:
+def test_a_lead_who_rates_sees_no_answers_of_others_in_an_open_blind_round(app: Starlette, study: Study) -> None:
     opened = seated(app, study, Role.LEAD, "rater-1")
     pages = 0
     for address, said in crawl(app, opened):
@@ -108,7 +108,9 @@ def test_a_lead_who_rates_finds_nothing_of_the_others_in_an_open_blind_round(app
 
 @pytest.mark.parametrize("study", ["rater-1"], indirect=True)
 @pytest.mark.parametrize("role", [Role.LEAD, Role.RATER])
-def test_who_rated_in_a_closed_round_has_looked_only_when_they_say_so(app: Starlette, study: Study, role: Role) -> None:
+def test_raters_of_a_closed_round_see_answers_only_after_a_confirmed_view(
+    app: Starlette, study: Study, role: Role
+) -> None:
     close_by_name(study, "main", None, "rater-1 stopped")
     opened = seated(app, study, role, "rater-2" if role is Role.RATER else "rater-1")
     read = ""
@@ -123,7 +125,7 @@ def test_who_rated_in_a_closed_round_has_looked_only_when_they_say_so(app: Starl
 @pytest.mark.parametrize(
     ("role", "name"), [(Role.LEAD, "head-of-study"), (Role.VIEWER, None), (Role.REVIEWER, None), (Role.PAYER, None)]
 )
-def test_nobody_finds_what_was_said_in_a_closed_round_that_may_be_reopened(
+def test_no_page_shows_answers_of_a_closed_round_that_can_be_reopened(
     app: Starlette, study: Study, role: Role, name: str | None
 ) -> None:
     close_by_name(study, "main", None, "rater-1 stopped")
@@ -165,7 +167,7 @@ def answered_to_rater_1(study: Study) -> dict[str, str]:
     return {name: re.sub(by_chance, "…", text) for name, text in said.items()}
 
 
-def test_nothing_that_a_rater_is_answered_counts_the_acts_of_others(tmp_path: Path) -> None:
+def test_responses_to_a_rater_do_not_depend_on_the_number_of_acts_of_others(tmp_path: Path) -> None:
     studies = []
     for name, others in (("quiet", 1), ("busy", len(ITEMS))):
         study = small_study(tmp_path / name)
@@ -183,7 +185,7 @@ def test_nothing_that_a_rater_is_answered_counts_the_acts_of_others(tmp_path: Pa
     assert [(name, text, busy[name]) for name, text in quiet.items() if busy[name] != text] == []
 
 
-def test_a_case_does_not_tell_how_many_acts_a_study_has(app: Starlette, study: Study) -> None:
+def test_a_case_does_not_reveal_how_many_acts_a_study_has(app: Starlette, study: Study) -> None:
     close_by_name(study, "main", None, "rater-1 stopped")
     settle_with_assents(study, "main", "rater-1", ITEMS[0], "relevance", "keep", "discussion", "so be it")
     rater = seated(app, study, Role.RATER, "rater-1")
@@ -191,7 +193,7 @@ def test_a_case_does_not_tell_how_many_acts_a_study_has(app: Starlette, study: S
     assert re.findall(r'name="seen" value="(\d+)"', page) == ["1"], "decisions of the case, not acts of the study"
 
 
-def test_a_tie_breaker_finds_no_name_before_the_last_is_settled(app: Starlette, study: Study) -> None:
+def test_a_tie_breaker_sees_no_names_before_the_last_case_is_settled(app: Starlette, study: Study) -> None:
     close_by_name(study, "main", None, "rater-1 stopped")
     comment_on_item(study, "main", "rater-2", ITEMS[0], "relevance", f"I, rater-2, say so: {TELLING}")
     opened = seated(app, study, Role.TIE_BREAKER, "the-breaker")
@@ -204,7 +206,7 @@ def test_a_tie_breaker_finds_no_name_before_the_last_is_settled(app: Starlette, 
     assert "installation" in read, "but the answers in dispute are shown"
 
 
-def test_a_reviewer_never_finds_a_name(app: Starlette, study: Study) -> None:
+def test_a_reviewer_never_sees_names(app: Starlette, study: Study) -> None:
     close_by_name(study, "main", None, "rater-1 stopped")
     settle_agreed(study, "main", None)
     for item in ITEMS[::2]:

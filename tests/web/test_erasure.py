@@ -1,4 +1,4 @@
-"""Whoever withdraws is told that nothing is left when nothing is left, and not before."""
+"""A withdrawal page says that nothing is left only once that is true."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def withdraw(opened: TestClient, link: str) -> str:
     return sent_again(opened, f"{link}/withdraw", {}, {}).text
 
 
-def test_a_respondent_reads_that_nothing_is_left_when_nothing_is_left(app: Starlette, folder: Path) -> None:
+def test_a_withdrawal_page_says_that_nothing_is_left_only_if_that_is_true(app: Starlette, folder: Path) -> None:
     with closing(browser(app)) as opened:
         link = answered(opened)
         assert files_with(folder, WORDS)
@@ -58,7 +58,7 @@ def test_a_respondent_reads_that_nothing_is_left_when_nothing_is_left(app: Starl
     assert files_with(folder, WORDS) == []
 
 
-def test_a_respondent_reads_that_a_copy_remains_while_another_program_reads_the_file(
+def test_a_withdrawal_page_says_that_a_copy_remains_while_another_program_reads_the_file(
     app: Starlette, folder: Path
 ) -> None:
     with closing(browser(app)) as opened:
@@ -76,7 +76,7 @@ def test_a_respondent_reads_that_a_copy_remains_while_another_program_reads_the_
         assert STILL_FOUND not in lead.get("/surveys/tools/responses").text
 
 
-def test_a_desk_that_starts_finishes_what_is_pending(folder: Path) -> None:
+def test_starting_the_desk_finishes_pending_erasures(folder: Path) -> None:
     with asking(folder) as app, closing(browser(app)) as opened:
         link = answered(opened)
         with read_elsewhere(folder / "answers.db"):
@@ -85,7 +85,7 @@ def test_a_desk_that_starts_finishes_what_is_pending(folder: Path) -> None:
         assert files_with(folder, WORDS) == []
 
 
-def test_a_participant_reads_that_a_copy_remains_while_another_program_reads_the_files(tmp_path: Path) -> None:
+def test_a_participant_is_informed_of_a_remaining_copy_while_another_program_reads_the_files(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room)
         code = make_link(room, "P1").code
@@ -103,7 +103,7 @@ def test_a_participant_reads_that_a_copy_remains_while_another_program_reads_the
         assert "with nothing left but the pseudonym" in lead.get("/interviews").text
 
 
-def test_answers_that_are_damaged_are_not_taken_for_a_wrong_link(folder: Path) -> None:
+def test_damaged_answers_are_not_reported_as_a_wrong_link(folder: Path) -> None:
     with asking(folder) as app, closing(browser(app)) as opened:
         link = answered(opened)
     for path in folder.glob("answers.db*"):
@@ -118,7 +118,7 @@ def test_answers_that_are_damaged_are_not_taken_for_a_wrong_link(folder: Path) -
             assert sent_again(opened, path, {"key": "k", "page": "you"}, {}).status_code == 503
 
 
-def test_a_damaged_journal_is_not_taken_for_a_wrong_link(folder: Path) -> None:
+def test_a_damaged_journal_is_not_reported_as_a_wrong_link(folder: Path) -> None:
     with asking(folder) as app, closing(browser(app)) as opened:
         link = answered(opened)
     for path in folder.glob("study.db*"):
@@ -131,7 +131,7 @@ def test_a_damaged_journal_is_not_taken_for_a_wrong_link(folder: Path) -> None:
             assert "study.db" not in answer.text
 
 
-def test_interviews_that_cannot_be_opened_are_not_taken_for_a_wrong_link(tmp_path: Path) -> None:
+def test_interviews_without_their_key_are_not_reported_as_a_wrong_link(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room)
         code = make_link(room, "P1").code

@@ -1,4 +1,4 @@
-"""Hostile posts in a real browser: on the desk as raters and leads see them, and in what is published."""
+"""Hostile posts in a real browser, on desk pages and in published results."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def opened(browser: Browser, state: StorageState, width: int, scheme: str) -> Pa
     return context.new_page()
 
 
-def test_without_any_other_guard_nothing_of_a_cleaned_post_runs_or_is_fetched(browser: Browser) -> None:
+def test_cleaning_alone_keeps_hostile_posts_from_running_or_loading_anything(browser: Browser) -> None:
     """No policy protects this page, so that it is the cleaning alone that is tried; as they came, the posts do run."""
     page = browser.new_page()
     page.route("**", lambda route: route.abort())
@@ -123,7 +123,7 @@ def test_without_any_other_guard_nothing_of_a_cleaned_post_runs_or_is_fetched(br
     page.close()
 
 
-def test_a_lead_opens_every_post_of_the_funnel_unharmed(browser: Browser, address: str, lead: StorageState) -> None:
+def test_a_lead_can_open_every_hostile_post_safely(browser: Browser, address: str, lead: StorageState) -> None:
     page = opened(browser, lead, 320, "light")
     complaints = watched(page, address)
     seen = 0
@@ -144,7 +144,7 @@ def test_a_lead_opens_every_post_of_the_funnel_unharmed(browser: Browser, addres
     page.context.close()
 
 
-def test_a_rater_gets_every_post_unharmed_and_one_form_for_each(
+def test_a_rater_gets_every_hostile_post_safely_with_one_form_each(
     browser: Browser, address: str, rater: StorageState
 ) -> None:
     """All sheets on one page, put there the way the desk's own script does it."""
@@ -163,7 +163,9 @@ def test_a_rater_gets_every_post_unharmed_and_one_form_for_each(
     page.context.close()
 
 
-def test_a_sheet_with_an_odd_post_is_whole_and_accessible(browser: Browser, address: str, rater: StorageState) -> None:
+def test_a_sheet_with_an_unusual_post_is_complete_and_accessible(
+    browser: Browser, address: str, rater: StorageState
+) -> None:
     page = opened(browser, rater, 320, "light")
     for name in (
         "code that is wide",
@@ -183,7 +185,7 @@ def test_a_sheet_with_an_odd_post_is_whole_and_accessible(browser: Browser, addr
     page.context.close()
 
 
-def test_sheets_that_were_fetched_ahead_are_as_harmless(browser: Browser, address: str, rater: StorageState) -> None:
+def test_prefetched_sheets_are_equally_safe(browser: Browser, address: str, rater: StorageState) -> None:
     page = opened(browser, rater, 1280, "light")
     complaints = watched(page, address)
     with page.expect_response("**/ahead*"):
@@ -229,13 +231,13 @@ def test_a_report_lists_hostile_titles_as_text(browser: Browser, tmp_path: Path)
         assert page.evaluate("window.hit ?? null") is None
     while page.locator("#more").is_visible():
         page.locator("#more").click()
-    assert page.locator("#list .title").all_text_contents() == [one.title for one in items]
+    assert page.locator("#list .title").all_text_contents() == [item.title for item in items]
     assert page.locator("#list :is(a, script, img, iframe, svg, form, style)").count() == 0
     assert complaints == []
     page.close()
 
 
-def test_a_handbook_shows_hostile_words_as_text(browser: Browser, tmp_path: Path) -> None:
+def test_a_handbook_shows_hostile_text_as_text(browser: Browser, tmp_path: Path) -> None:
     found = texts()
     posts = tuple(
         Post(f"forum/{number}", text, "javascript:window.hit=1", text, text) for number, text in enumerate(found)

@@ -1,4 +1,4 @@
-"""The funnel's pages, in process: what they show, what they refuse, and that evidence can do no harm."""
+"""Funnel pages: content, errors and harmless evidence."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         yield opened
 
 
-def test_the_page_shows_every_step_with_its_numbers_and_examples(client: TestClient) -> None:
+def test_the_funnel_page_shows_every_step_with_numbers_and_examples(client: TestClient) -> None:
     page = client.get("/funnel").text
     assert "A &lt;b&gt;bold&lt;/b&gt; title" in page
     assert "scored &lt;script&gt;" in page
@@ -68,7 +68,7 @@ def test_the_page_shows_every_step_with_its_numbers_and_examples(client: TestCli
     assert page.count('class="post"') == 10
 
 
-def test_evidence_can_neither_run_nor_load_nor_style(client: TestClient) -> None:
+def test_evidence_cannot_run_scripts_load_resources_or_set_styles(client: TestClient) -> None:
     page = client.get("/funnel").text
     for harm in ("<script", "onerror", "onclick", "javascript:", "<iframe", "<style", "<img", "alert(2)"):
         assert harm not in page.replace("scored &lt;script&gt;", "")
@@ -76,7 +76,7 @@ def test_evidence_can_neither_run_nor_load_nor_style(client: TestClient) -> None
     assert "<code>&lt;b&gt;</code>" in page
 
 
-def test_every_answer_carries_the_headers_that_keep_a_page_in_its_place(client: TestClient) -> None:
+def test_every_response_has_security_headers(client: TestClient) -> None:
     for path in ("/", "/steps/1/kept", "/nowhere", "/static/tokens.css", "/funnel.svg", "/health"):
         headers = client.get(path).headers
         policy = headers["content-security-policy"]
@@ -86,7 +86,7 @@ def test_every_answer_carries_the_headers_that_keep_a_page_in_its_place(client: 
         assert headers["x-frame-options"] == "DENY"
 
 
-def test_pages_need_nothing_inline_and_nothing_from_elsewhere(client: TestClient) -> None:
+def test_pages_have_no_inline_scripts_or_styles_and_load_nothing_external(client: TestClient) -> None:
     for path in ("/", "/steps/1/kept", "/nowhere"):
         page = client.get(path).text
         assert "<script" not in page
@@ -95,7 +95,7 @@ def test_pages_need_nothing_inline_and_nothing_from_elsewhere(client: TestClient
         assert '<link rel="stylesheet" href="http' not in page
 
 
-def test_a_number_opens_its_items_page_by_page(client: TestClient) -> None:
+def test_a_number_of_the_funnel_opens_its_items_in_pages(client: TestClient) -> None:
     first = client.get("/steps/1/dropped").text
     assert first.count('class="post"') == 50
     assert "stackoverflow/question/2<" in first
@@ -116,17 +116,17 @@ def test_a_number_opens_its_items_page_by_page(client: TestClient) -> None:
         "/static/nowhere.css",
     ],
 )
-def test_what_is_not_there_gets_a_page_of_its_own(client: TestClient, path: str) -> None:
+def test_an_unknown_page_is_not_found(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
     assert "There is no such page" in answer.text or path.startswith("/static")
 
 
-def test_a_foreign_name_for_this_machine_is_refused(client: TestClient) -> None:
+def test_an_unknown_host_name_is_rejected(client: TestClient) -> None:
     assert client.get("/", headers={"host": "evil.example"}).status_code == 400
 
 
-def test_the_drawing_is_an_svg_with_words_for_those_who_cannot_see_it(client: TestClient) -> None:
+def test_the_funnel_figure_is_an_svg_with_a_text_alternative(client: TestClient) -> None:
     answer = client.get("/funnel.svg")
     assert answer.headers["content-type"].startswith("image/svg+xml")
     assert "<desc" in answer.text
@@ -134,7 +134,7 @@ def test_the_drawing_is_an_svg_with_words_for_those_who_cannot_see_it(client: Te
     assert "<script" not in answer.text
 
 
-def test_a_study_without_a_funnel_says_what_to_do(tmp_path: Path) -> None:
+def test_a_study_without_a_funnel_shows_what_to_do(tmp_path: Path) -> None:
     folder = new_study(tmp_path / "new", "dl-implementation-issues")
     with signed_in(make_app(folder), folder) as fresh:
         page = fresh.get("/")
@@ -147,6 +147,6 @@ def test_a_study_without_a_funnel_says_what_to_do(tmp_path: Path) -> None:
         assert "is not valid TOML" in broken.text
 
 
-def test_cleaning_keeps_what_a_reader_needs() -> None:
+def test_cleaning_keeps_formatting_code_and_lists() -> None:
     kept = clean("<p>a <strong>b</strong></p><pre><code>x = 1\n</code></pre><ul><li>c</li></ul>")
     assert kept == "<p>a <strong>b</strong></p><pre><code>x = 1\n</code></pre><ul><li>c</li></ul>"

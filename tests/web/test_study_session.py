@@ -1,4 +1,4 @@
-"""A study kept open: its file is read anew when it changed, and many may look and act at once."""
+"""The open study behind the server: it reloads a changed study file and serves concurrent readers and raters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def opened(study: Study) -> Iterator[StudySession]:
     kept.close()
 
 
-def test_looking_makes_no_journal(opened: StudySession, study: Study) -> None:
+def test_reading_creates_no_journal(opened: StudySession, study: Study) -> None:
     with opened.locked_state() as state:
         assert state.rounds == {}
     assert opened.coding_if_any is None
@@ -38,7 +38,7 @@ def test_looking_makes_no_journal(opened: StudySession, study: Study) -> None:
     assert not (study.root / "study.db").exists()
 
 
-def test_preparing_reads_the_journal_before_anybody_asks_for_a_page(opened: StudySession, study: Study) -> None:
+def test_preparing_reads_the_journal_before_the_first_page(opened: StudySession, study: Study) -> None:
     open_by_name(study, "pilot", None)
     opened.prepare()
     desk = opened.open_desk
@@ -48,7 +48,7 @@ def test_preparing_reads_the_journal_before_anybody_asks_for_a_page(opened: Stud
         assert list(state.rounds) == ["pilot"]
 
 
-def test_preparing_makes_no_journal_and_refuses_nothing(opened: StudySession, study: Study) -> None:
+def test_preparing_creates_no_journal_and_raises_no_error(opened: StudySession, study: Study) -> None:
     opened.prepare()
     assert not (study.root / "study.db").exists()
     (study.root / "study.db").write_text("no journal", "utf-8")
@@ -56,7 +56,7 @@ def test_preparing_makes_no_journal_and_refuses_nothing(opened: StudySession, st
     assert opened.open_desk is None
 
 
-def test_looking_makes_no_file_of_answers_and_it_is_opened_once(opened: StudySession, study: Study) -> None:
+def test_reading_creates_no_answers_file_and_the_file_is_opened_once(opened: StudySession, study: Study) -> None:
     assert opened.surveys_if_any is None
     assert not (study.root / "answers.db").exists()
     with ThreadPoolExecutor(8) as pool:
@@ -66,7 +66,7 @@ def test_looking_makes_no_file_of_answers_and_it_is_opened_once(opened: StudySes
     assert (study.root / "answers.db").exists()
 
 
-def test_a_changed_study_file_is_read_anew_by_all(opened: StudySession, study: Study) -> None:
+def test_a_changed_study_file_is_reloaded_for_everyone(opened: StudySession, study: Study) -> None:
     coding = opened.coding
     assert opened.study is opened.study
     text = study.file.read_text("utf-8")
@@ -76,15 +76,15 @@ def test_a_changed_study_file_is_read_anew_by_all(opened: StudySession, study: S
     assert coding.study is opened.study
 
 
-def test_what_another_process_records_is_seen(opened: StudySession, study: Study) -> None:
+def test_acts_recorded_by_another_process_are_visible(opened: StudySession, study: Study) -> None:
     assert opened.coding.state.rounds == {}
     open_by_name(study, "pilot", None)
     with opened.locked_state() as state:
         assert "pilot" in state.rounds
 
 
-def test_many_look_while_others_rate(opened: StudySession, study: Study) -> None:
-    """Whoever walks through the ratings meets a state that stands still."""
+def test_many_threads_can_read_while_others_rate(opened: StudySession, study: Study) -> None:
+    """The state does not change while a reader iterates over the ratings."""
     open_by_name(study, "pilot", None)
     coding = opened.coding
     items = coding.state.rounds["pilot"].plan.items

@@ -117,7 +117,7 @@ async def ask(app: Starlette, method: str, path: str, query: str = "", left: any
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/ratings"), ("GET", "/ahead"), ("POST", "/s/survey"), ("GET", "/health")]
 )
-def test_many_slow_readers_leave_threads_for_everybody_else(
+def test_many_slow_readers_leave_threads_for_other_requests(
     app: Starlette, busy: BusyPages, method: str, path: str, slow: str
 ) -> None:
     answers: list[bytes] = []
@@ -136,7 +136,7 @@ def test_many_slow_readers_leave_threads_for_everybody_else(
     assert len(busy.begun) == MANY
 
 
-def test_a_page_whose_client_left_while_it_waited_is_never_computed(app: Starlette, busy: BusyPages) -> None:
+def test_a_page_whose_client_disconnected_while_waiting_is_not_computed(app: Starlette, busy: BusyPages) -> None:
     async def leave() -> bool:
         left = anyio.Event()
         async with anyio.create_task_group() as readers:
@@ -157,7 +157,7 @@ def test_a_page_whose_client_left_while_it_waited_is_never_computed(app: Starlet
     assert all(one.startswith("stays") for one in busy.begun)
 
 
-def test_what_was_sent_is_recorded_though_its_client_has_left(app: Starlette) -> None:
+def test_a_submission_is_recorded_even_if_its_client_disconnected(app: Starlette) -> None:
     async def leave() -> bytes:
         left = anyio.Event()
         left.set()
@@ -166,7 +166,7 @@ def test_what_was_sent_is_recorded_though_its_client_has_left(app: Starlette) ->
     assert anyio.run(leave) == b"saved"
 
 
-def test_a_page_is_rendered_in_a_thread_so_that_others_are_answered_meanwhile(app: Starlette) -> None:
+def test_a_page_is_rendered_in_a_worker_thread(app: Starlette) -> None:
     async def load() -> tuple[bytes, int]:
         return await ask(app, "GET", "/rendered"), threading.get_ident()
 
@@ -174,7 +174,7 @@ def test_a_page_is_rendered_in_a_thread_so_that_others_are_answered_meanwhile(ap
     assert int(body) != loop_thread
 
 
-def test_every_route_has_a_pool_and_readers_have_the_smallest_one(tmp_path: Path) -> None:
+def test_every_route_has_a_pool_and_reading_has_the_smallest(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text('[study]\nname = "s"\n', "utf-8")
     app = make_app(tmp_path)
     app.state.let_go()
@@ -188,7 +188,7 @@ def test_every_route_has_a_pool_and_readers_have_the_smallest_one(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_the_reference_has_every_pool_with_its_threads() -> None:
+def test_the_reference_lists_every_pool_with_its_threads() -> None:
     page = (ROOT / "docs/reference/serving.md").read_text("utf-8")
     for pool in Pool:
         assert f"| {pool.label} | {pool.threads} |" in page

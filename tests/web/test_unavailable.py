@@ -1,4 +1,4 @@
-"""A desk that cannot write or read what it keeps: a full disk, a damaged people.db, a folder that cannot be written."""
+"""A desk that cannot read or write its files: a full disk, a damaged people.db, an unwritable folder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_alone(*command: str | Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["limit", pytest.param("small", marks=needs_mount)])
-def test_on_a_full_disk_people_read_on_and_are_told_that_nothing_is_saved(tmp_path: Path, how: str) -> None:
+def test_on_a_full_disk_reading_works_and_people_see_that_nothing_is_saved(tmp_path: Path, how: str) -> None:
     mounted = ("unshare", "--mount", "sh", "-c", MOUNT, "sh", tmp_path) if how == "small" else ()
     done = run_alone(*mounted, sys.executable, "-m", "tests.support.full_disk", how, tmp_path)
     assert done.returncode == 0, done.stderr
@@ -60,12 +60,12 @@ def test_on_a_full_disk_people_read_on_and_are_told_that_nothing_is_saved(tmp_pa
 
 
 def damage(file: Path) -> None:
-    """Overwrite all but the first page, so that the file is opened and the damage is met by whoever reads on."""
+    """Overwrite all but the first page, so that opening works and reading further finds the damage."""
     content = file.read_bytes()
     file.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
 
 
-def test_a_damaged_list_of_people_is_said_on_every_page(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_people_file_is_reported_on_every_page(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     study = small_study(tmp_path / "study").root
     with closing_app(make_app(study, passwords=Passwords(QUICK))) as app:
         lead = signed_in(app, study, Role.LEAD)
@@ -98,7 +98,7 @@ def serve_read_only(study: Path, *before: str | Path) -> subprocess.CompletedPro
 
 @pytest.mark.slow
 @pytest.mark.parametrize("state", ["nobody has joined", "the lead has joined", "the server was killed"])
-def test_a_folder_that_cannot_be_written_is_not_served(tmp_path: Path, state: str) -> None:
+def test_a_study_in_an_unwritable_folder_is_not_served(tmp_path: Path, state: str) -> None:
     drop = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if os.geteuid() == 0 else ()
     if drop and shutil.which("setpriv") is None:
         pytest.skip("root may write everywhere, and there is no setpriv to run a process with fewer rights")
@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_written_is_not_served(tmp_path: Path, state: st
 
 @pytest.mark.slow
 @needs_mount
-def test_a_read_only_file_system_is_not_served(tmp_path: Path) -> None:
+def test_a_study_on_a_read_only_file_system_is_not_served(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study").root
     read_only = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
     assert_not_served(study, serve_read_only(study, "unshare", "--mount", "sh", "-c", read_only, "sh", study))

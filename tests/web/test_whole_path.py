@@ -93,7 +93,9 @@ class Person:
             expect(other.or_(self.page.get_by_role("heading", name="All rated"))).to_be_visible()
 
 
-def test_from_the_first_invitation_to_the_last_decision(browser: Browser, address: str, study: Study) -> None:
+def test_a_study_is_completed_from_the_first_invitation_to_the_last_decision(
+    browser: Browser, address: str, study: Study
+) -> None:
     lead, first, second, breaker = (Person(browser, address) for _ in range(4))
     lead.join(f"{address}join/{invited(study.root, Role.LEAD)}")
     invite_all(lead, {"rater-1": first, "rater-2": second, "tie-breaker": breaker})
@@ -173,7 +175,7 @@ def settle(first: Person, second: Person) -> None:
 
 
 def assert_on_record(study: Study) -> None:
-    """Journal and export beside what was pressed, item by item."""
+    """Compare journal and export with the pressed keys, item by item."""
     with open_coding(study) as coding:
         ratings = export_ratings(coding, "main", coding.lead)
         decisions = export_decisions(coding.state, "main")

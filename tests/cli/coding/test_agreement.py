@@ -83,7 +83,7 @@ def test_one_facet_is_one_object_with_every_documented_field(ratings: Path) -> N
         assert f"`{name}`" in page or f"`{name.removesuffix('_ci').removesuffix('_se')}`" in page, name
 
 
-def test_several_facets_are_a_list_and_the_undefined_is_explained(ratings: Path, tmp_path: Path) -> None:
+def test_several_facets_are_a_list_and_undefined_results_have_a_reason(ratings: Path, tmp_path: Path) -> None:
     results = answer("--ratings", ratings, "--facet", "symptom", "--facet", "cause")
     assert [result["facet"] for result in results] == ["symptom", "cause"]
     rows = [(item, rater, "x") for item in "abc" for rater in "12"]
@@ -108,7 +108,7 @@ def test_the_printed_output_names_every_measure(ratings: Path) -> None:
     assert "a ↔ c  1 ×" in output
 
 
-def test_names_with_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
+def test_names_with_brackets_are_printed_literally(tmp_path: Path) -> None:
     rows = [
         (item, rater, label) for item, label in zip("abcd", ("[red]", "b", "[red]", "b"), strict=True) for rater in "12"
     ]
@@ -118,7 +118,7 @@ def test_names_with_brackets_are_shown_as_they_are(tmp_path: Path) -> None:
     assert "[red] ↔ b" in output
 
 
-def test_columns_scale_order_and_the_file_type_are_free(tmp_path: Path) -> None:
+def test_columns_scale_order_and_file_type_can_be_chosen(tmp_path: Path) -> None:
     header, levels = ("post", "who", "pain"), ("low", "middle", "high")
     rows = [(str(n), who, levels[(n + (n == 7 and who == "r3")) % 3]) for n in range(12) for who in ("r1", "r3")]
     file = write(tmp_path / "r.tsv", header, *rows, delimiter="\t")
@@ -133,7 +133,7 @@ def test_columns_scale_order_and_the_file_type_are_free(tmp_path: Path) -> None:
     assert answer("--ratings", tmp_path / "r.xlsx", *options) == result
 
 
-def test_several_codes_in_a_cell_are_a_set(tmp_path: Path) -> None:
+def test_several_codes_in_a_cell_are_parsed_as_a_set(tmp_path: Path) -> None:
     rows = [("1", "a; b"), ("1", "b;a"), ("2", "a"), ("2", "a;c"), ("3", "c"), ("3", "c"), ("4", ""), ("4", "c")]
     file = write(
         tmp_path / "r.csv",
@@ -155,7 +155,7 @@ def test_items_that_a_rater_could_not_judge_are_left_out(tmp_path: Path) -> None
     assert (result["n"], result["reasons"]) == (2, {"cannot judge": 1})
 
 
-def test_the_interval_depends_on_the_seed_alone(ratings: Path) -> None:
+def test_the_interval_depends_only_on_the_seed(ratings: Path) -> None:
     def interval(seed: int) -> list[float]:
         result = answer("--ratings", ratings, "--facet", "cause", "--seed", str(seed))
         return [result["alpha"], *result["alpha_ci"], result["alpha_se"]]
@@ -165,7 +165,7 @@ def test_the_interval_depends_on_the_seed_alone(ratings: Path) -> None:
     assert interval(1) != interval(2)
 
 
-def test_a_wrong_call_or_file_is_one_sentence(ratings: Path, tmp_path: Path) -> None:
+def test_a_wrong_call_or_file_gives_a_one_sentence_error(ratings: Path, tmp_path: Path) -> None:
     assert "has no column 'causes': use --facet with cause" in refusal("--ratings", ratings, "--facet", "causes")
     assert "use --rater with rater" in refusal("--ratings", ratings, "--facet", "cause", "--rater", "ratr")
     assert "cause or symptom" in refusal("--ratings", ratings)
@@ -188,6 +188,6 @@ def test_a_wrong_call_or_file_is_one_sentence(ratings: Path, tmp_path: Path) -> 
         ([("a", "1", "x", "more")], "has 4 cells in row 2 and 3 in its header"),
     ],
 )
-def test_bad_rows_are_named(tmp_path: Path, rows: list[tuple[str, ...]], expected: str) -> None:
+def test_invalid_rows_are_named(tmp_path: Path, rows: list[tuple[str, ...]], expected: str) -> None:
     file = write(tmp_path / "r.csv", ("item", "rater", "cause"), *rows)
     assert expected in refusal("--ratings", file, "--facet", "cause")

@@ -105,7 +105,7 @@ def list_commands() -> set[str]:
     return names
 
 
-def test_every_command_is_either_tried_here_or_shows_nothing_about_a_round() -> None:
+def test_every_command_is_tested_here_or_shows_nothing_of_a_round() -> None:
     assert list_commands() == set(CALLS) | ELSEWHERE
 
 

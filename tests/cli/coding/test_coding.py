@@ -142,11 +142,11 @@ def test_simulated_raters_need_synthetic_evidence(shell: Shell) -> None:
         (["ratings", "import", "pilot", "nowhere.csv"], "the round 'pilot' has not been opened"),
     ],
 )
-def test_a_wrong_call_is_one_sentence(untouched: Shell, arguments: list[str], expected: str) -> None:
+def test_a_wrong_call_gives_a_one_sentence_error(untouched: Shell, arguments: list[str], expected: str) -> None:
     assert expected in untouched.refusal(*arguments)
 
 
-def test_settings_of_rounds_are_checked_and_name_what_is_allowed(shell: Shell) -> None:
+def test_invalid_round_settings_are_refused_with_the_allowed_values(shell: Shell) -> None:
     file = shell.folder / "study.toml"
     text = file.read_text("utf-8")
     for old, new, expected in (

@@ -33,7 +33,7 @@ def test_a_guide_is_checked_by_its_name_by_its_file_and_with_all_others(folder: 
     assert "the sections take 11 minutes in total, but the guide says 10" in printed.stdout
 
 
-def test_a_guide_that_cannot_be_read_hides_no_other(folder: Path) -> None:
+def test_an_unreadable_guide_does_not_hide_others(folder: Path) -> None:
     (folder / "instruments" / "foreign.md").write_text("---\ntitle: Other\n---\n\n# Section\n")
     done = in_this_process("interview", "check", "--study", folder)
     assert "How developers judge models: 4 sections" in done.stdout
@@ -44,7 +44,7 @@ def test_a_guide_that_cannot_be_read_hides_no_other(folder: Path) -> None:
     assert "plain.md does not begin with +++" in str(named.exception)
 
 
-def test_a_call_that_is_wrong_is_one_sentence(folder: Path) -> None:
+def test_a_wrong_call_gives_a_one_sentence_error(folder: Path) -> None:
     for arguments, expected in (
         (("check", "gide"), "there is no interview guide 'gide'"),
         (("guide", "guide", "--version", "3"), "there is no version 3 of the guide 'guide'"),
@@ -104,7 +104,7 @@ def test_status_summarises_participants_guides_and_the_consent_form(folder: Path
     assert "Consent form: version 1 since" in output
 
 
-def test_the_two_agreements_of_interviews_have_a_command_each() -> None:
+def test_interrater_agreement_and_consent_form_have_separate_commands() -> None:
     """`agreement` is the consent form, `code-agreement` is interrater agreement."""
     consent = in_this_process("interview", "agreement", "--help").output
     codes = in_this_process("interview", "code-agreement", "--help").output

@@ -120,7 +120,7 @@ def test_a_withdrawal_needs_a_confirmation(folder: Path) -> None:
     assert "P1 withdrew on" in refusal(folder, "participant", "consent", "P1")
 
 
-def test_a_changed_agreement_is_put_in_force_by_a_command(folder: Path) -> None:
+def test_a_changed_consent_form_is_put_into_force_by_a_command(folder: Path) -> None:
     assert "instruments/agreement.md takes effect when the first participant is asked" in run(folder, "agreement")
     run(folder, "participant", "add")
     run(folder, "participant", "consent", "P1", "accepted")

@@ -86,7 +86,7 @@ def test_a_fresh_bundled_study_has_no_unexplained_differences(
     assert done.out.rstrip().endswith("No unexplained differences. 889 cells could not be computed.")
 
 
-def test_the_audit_as_json(quaestor: Call, tmp_path: Path) -> None:
+def test_the_audit_is_printed_as_json(quaestor: Call, tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "x")
     done = quaestor("audit", "--json", "--study", study.root)
     assert done.code == 0
@@ -135,19 +135,19 @@ def test_all_lists_every_cell_and_every_check(quaestor: Call, tmp_path: Path) ->
         (COUNTS + '[[notes]]\ncells = ["1:X1:total"]\nnote = "n"', "a note names '1:X1:total'"),
     ],
 )
-def test_printed_figures_that_cannot_be_read_are_one_sentence(
+def test_unreadable_printed_figures_give_a_one_sentence_error(
     quaestor: Call, tmp_path: Path, settings: str, words: str
 ) -> None:
     study = printed_study(tmp_path, settings, {"counts.csv": COUNTS_FILE})
     assert words in refusal(quaestor("audit", "--study", study.root))
 
 
-def test_a_row_that_is_too_short_is_one_sentence(quaestor: Call, tmp_path: Path) -> None:
+def test_a_row_that_is_too_short_gives_a_one_sentence_error(quaestor: Call, tmp_path: Path) -> None:
     study = printed_study(tmp_path, COUNTS, {"counts.csv": COUNTS_FILE.replace("T2,Batch,3,1,4", "T2,Batch")})
     assert "row 3" in refusal(quaestor("audit", "--study", study.root))
 
 
-def test_an_open_round_is_why_there_are_no_results(quaestor: Call, tmp_path: Path) -> None:
+def test_an_open_round_is_named_as_the_reason_for_missing_results(quaestor: Call, tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     text = study.file.read_text("utf-8").replace("threshold = 0.4", "")
     results = '\n[results]\ntree = "issue"\ncode = "main.relevance"\n'
@@ -185,7 +185,7 @@ def test_a_study_without_printed_figures_cannot_be_audited(quaestor: Call, tmp_p
     assert f"{study.root / 'printed'} has no printed figures: add printed/printed.toml" in sentence
 
 
-def test_a_label_that_names_nothing_is_listed(quaestor: Call, tmp_path: Path, posts: Path) -> None:
+def test_an_unknown_label_is_listed(quaestor: Call, tmp_path: Path, posts: Path) -> None:
     done = quaestor("replicate", BUNDLED, "--data", posts, "--json")
     assert done.code == 1  # two posts are not 2,401
     document = json.loads(done.out)
@@ -200,7 +200,7 @@ def test_a_label_that_names_nothing_is_listed(quaestor: Call, tmp_path: Path, po
 
 
 @pytest.mark.slow
-def test_a_kept_replication_is_a_study_of_its_own(quaestor: Call, tmp_path: Path, posts: Path) -> None:
+def test_a_kept_replication_is_a_separate_study(quaestor: Call, tmp_path: Path, posts: Path) -> None:
     out = tmp_path / "deep" / "kept"
     out.mkdir(parents=True)  # an empty folder may be filled
     done = quaestor("replicate", BUNDLED, "--data", posts, "--out", out)
@@ -242,7 +242,7 @@ def test_data_that_cannot_be_replicated_leaves_no_trace(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_wrong_call_of_replicate_is_one_sentence(quaestor: Call, tmp_path: Path, posts: Path) -> None:
+def test_a_wrong_call_of_replicate_gives_a_one_sentence_error(quaestor: Call, tmp_path: Path, posts: Path) -> None:
     (tmp_path / "file").write_text("x", "utf-8")
     full = tmp_path / "full"
     full.mkdir()

@@ -108,7 +108,7 @@ def test_a_fresh_study_has_figures_to_compute_and_no_answers(quaestor: Call, tmp
     assert done.stdout.rstrip().endswith("No unexplained differences. 61 cells could not be computed.")
 
 
-def test_a_call_that_cannot_be_done_is_one_sentence_and_leaves_nothing(
+def test_an_impossible_call_gives_a_one_sentence_error_and_leaves_no_files(
     quaestor: Call, data: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "kept"

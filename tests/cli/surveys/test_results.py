@@ -43,7 +43,7 @@ def test_a_group_is_shown_with_its_base_in_each_question(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_json_and_files_hold_the_same(folder: Path, tmp_path: Path) -> None:
+def test_json_and_files_have_the_same_content(folder: Path, tmp_path: Path) -> None:
     done = quaestor("survey", "results", NAME, "--by", "converted", "--json", "--out", tmp_path / "out", cwd=folder)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

@@ -100,7 +100,9 @@ def test_a_check_lists_problems_and_whether_the_survey_can_be_opened(folder: Pat
         ("tools", SOUND.replace("onnx = yes", "onnx is yes"), "cannot be read at 'onnx'"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_one_sentence(folder: Path, name: str, text: str, complaint: str) -> None:
+def test_an_unreadable_questionnaire_is_refused_in_one_sentence(
+    folder: Path, name: str, text: str, complaint: str
+) -> None:
     (folder / "instruments" / "tools.toml").write_text(text, "utf-8")
     for command in ("check", "preview"):
         done = quaestor("survey", command, name, cwd=folder)

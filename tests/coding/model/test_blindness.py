@@ -1,4 +1,4 @@
-"""A rater's view of an open round is made of the plan and the rater's own ratings, whatever others do."""
+"""A rater's view of an open round depends only on the plan and the rater's own ratings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quaestor.coding.model.views import build_rater_view, list_tie_cases, list_v
 
 @settings(max_examples=300, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([0, 2]))
-def test_a_raters_view_does_not_change_whatever_others_do(seed: int, set_size: int) -> None:
+def test_a_raters_view_does_not_depend_on_acts_of_others(seed: int, set_size: int) -> None:
     dice = random.Random(seed)
     table = Table()
     table.codebook()
@@ -30,7 +30,7 @@ def test_a_raters_view_does_not_change_whatever_others_do(seed: int, set_size: i
     assert build_rater_view(table.state, "main", "first") == before
 
 
-def test_a_raters_own_acts_do_change_the_view() -> None:
+def test_a_raters_own_acts_change_the_view() -> None:
     table = Table()
     table.open(items=["i1", "i2"])
     before = build_rater_view(table.state, "main", "first")
@@ -39,7 +39,7 @@ def test_a_raters_own_acts_do_change_the_view() -> None:
     assert build_rater_view(table.state, "main", "first").left == ("i2",)
 
 
-def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() -> None:
+def test_only_a_lead_who_neither_rates_nor_breaks_ties_sees_an_open_round() -> None:
     table = Table()
     table.open(items=["i1"], raters=("first", "lead"), tie_breaker="breaker")
     for actor, words in (("first", "rates in 'main'"), ("lead", "rates in 'main'"), ("breaker", "is the tie-breaker")):
@@ -58,19 +58,19 @@ def test_while_a_round_is_open_only_a_lead_without_a_part_in_it_sees_it_whole() 
     require_lead_view(table.state, "main", "breaker", "lead")
 
 
-def test_a_tie_breaker_of_an_open_minded_round_sees_no_names_either() -> None:
+def test_a_tie_breaker_of_a_non_blind_round_sees_no_names() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", blind=False)
     with pytest.raises(StateError, match="once all disagreements are settled"):
         require_lead_view(table.state, "main", "breaker", "lead")
 
 
-def test_the_right_answers_to_practice_are_not_part_of_the_view() -> None:
+def test_a_raters_view_does_not_contain_the_answers_to_practice_items() -> None:
     table = Table()
     table.open(items=["i1"], practice=(Practice("p", {"relevance": "exclude: crash"}, "It mends an error."),))
     assert "crash" not in repr(build_rater_view(table.state, "main", "first").practice)
 
 
-def test_disagreements_are_nobodys_business_while_the_round_is_open() -> None:
+def test_disagreements_are_hidden_while_the_round_is_open() -> None:
     table = Table()
     table.open(items=["i1"], tie_breaker="breaker")
     for actor in ("supervisor", "first"):
@@ -80,7 +80,7 @@ def test_disagreements_are_nobodys_business_while_the_round_is_open() -> None:
         list_tie_cases(table.state, "main", "breaker")
 
 
-def test_the_tie_breaker_sees_what_was_said_and_not_by_whom() -> None:
+def test_the_tie_breaker_sees_answers_without_their_raters() -> None:
     pairs = [("keep", "exclude: crash"), ("exclude: crash", "keep")] * 10
     one = rated(*pairs, tie_breaker="breaker")
     swapped = rated(*[(second, first) for first, second in pairs], tie_breaker="breaker")

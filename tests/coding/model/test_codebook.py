@@ -1,4 +1,4 @@
-"""A codebook whose acts lose no rating, whatever is done and undone."""
+"""No sequence of codebook changes and undos loses a rating."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_no_sequence_of_changes_and_undos_loses_a_rating(seed: int) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32))
-def test_undoing_everything_from_the_end_gives_back_the_tree_and_every_reading(seed: int) -> None:
+def test_undoing_all_changes_restores_the_tree_and_the_code_of_every_rating(seed: int) -> None:
     dice = random.Random(seed)
     history = begun()
     for _ in range(10):
@@ -118,7 +118,7 @@ def test_undoing_everything_from_the_end_gives_back_the_tree_and_every_reading(s
         assert history.find_code(code, after.version).code == code
 
 
-def test_an_undone_undo_is_done_again() -> None:
+def test_undoing_an_undo_repeats_the_change() -> None:
     history = begun()
     history.record("codebook.rename", {"code": "training", "name": "fitting"})
     history.record(UNDO, {"version": 2})
@@ -129,7 +129,7 @@ def test_an_undone_undo_is_done_again() -> None:
         history.record(UNDO, {"version": 3})
 
 
-def test_a_merge_can_be_undone_and_ratings_given_before_and_after_it_stay_what_they_are() -> None:
+def test_undoing_a_merge_keeps_ratings_from_before_and_after_it() -> None:
     history = begun()
     history.record("codebook.merge", {"codes": ["setting/loss"], "into": "training/loss"})
     assert history.find_code("setting/loss", 2).code == "training/loss"
@@ -139,7 +139,7 @@ def test_a_merge_can_be_undone_and_ratings_given_before_and_after_it_stay_what_t
     assert history.find_code("training/loss", 3).code == "training/loss"
 
 
-def test_a_split_goes_by_item_then_by_another_answer_then_to_the_rest() -> None:
+def test_a_split_assigns_by_item_then_by_rule_then_by_default() -> None:
     history = begun()
     history.record(
         "codebook.split",
@@ -157,7 +157,7 @@ def test_a_split_goes_by_item_then_by_another_answer_then_to_the_rest() -> None:
     assert history.find_code("plain", 1, "item/9").code == "training/loss"
 
 
-def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
+def test_a_change_that_others_build_on_cannot_be_undone() -> None:
     history = begun()
     history.record("codebook.add", {"id": "x", "facet": "issue", "parent": "training", "name": "x"})
     history.record("codebook.rename", {"code": "x", "name": "y"})
@@ -190,14 +190,14 @@ def test_an_undo_that_others_stand_on_is_refused_and_names_them() -> None:
         ("codebook.import", START, "already has a codebook"),
     ],
 )
-def test_a_change_that_cannot_be_is_one_sentence(kind: str, payload: dict[str, Any], words: str) -> None:
+def test_an_invalid_change_is_refused_in_one_sentence(kind: str, payload: dict[str, Any], words: str) -> None:
     history = begun()
     with pytest.raises(StateError, match=words):
         history.record(kind, payload)
     assert history.latest.version == 1
 
 
-def test_differences_name_what_happened_between_two_versions() -> None:
+def test_differences_between_versions_name_every_change() -> None:
     history = begun()
     history.record("codebook.merge", {"codes": ["setting/loss"], "into": "training/loss"})
     history.record("codebook.rename", {"code": "training", "name": "fitting"})
@@ -220,7 +220,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), m
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(NAMES, min_size=1, max_size=6, unique_by=str.casefold), st.text(max_size=30))
-def test_a_codebook_survives_its_own_file(
+def test_a_codebook_is_read_back_unchanged_from_its_file(
     tmp_path_factory: pytest.TempPathFactory, names: list[str], text: str
 ) -> None:
     codes = [
@@ -236,7 +236,7 @@ def test_a_codebook_survives_its_own_file(
     assert again.latest == history.latest
 
 
-def test_the_files_of_a_tree_and_facets_across_it_round_trip(tmp_path: Path) -> None:
+def test_a_codebook_with_cross_references_is_read_back_unchanged(tmp_path: Path) -> None:
     history = begun()
     path = tmp_path / "codebook.toml"
     path.write_text(write_codebook(history.latest), "utf-8")
@@ -245,7 +245,7 @@ def test_the_files_of_a_tree_and_facets_across_it_round_trip(tmp_path: Path) -> 
     assert again.latest == history.latest
 
 
-def test_a_pointer_across_follows_a_merge_into_the_file(tmp_path: Path) -> None:
+def test_a_cross_reference_follows_a_merge(tmp_path: Path) -> None:
     history = begun()
     history.record("codebook.add", {"id": "make", "facet": "group", "name": "make"})
     history.record("codebook.merge", {"codes": ["create"], "into": "make"})
@@ -256,7 +256,7 @@ def test_a_pointer_across_follows_a_merge_into_the_file(tmp_path: Path) -> None:
     assert again.latest.codes["setting/loss"].across == {"group": "make"}
 
 
-def test_a_split_goes_by_the_word_of_a_keep_answer_too() -> None:
+def test_a_split_rule_can_use_the_answer_of_a_keep_facet() -> None:
     history = begun()
     history.record(
         "codebook.split",
@@ -281,7 +281,7 @@ def test_a_split_goes_by_the_word_of_a_keep_answer_too() -> None:
         ("[[code", "not valid TOML"),
     ],
 )
-def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+def test_an_invalid_codebook_file_is_refused_in_one_sentence(tmp_path: Path, text: str, words: str) -> None:
     path = tmp_path / "codebook.toml"
     path.write_text(text, "utf-8")
     with pytest.raises(InputError, match=words):

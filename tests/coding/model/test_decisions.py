@@ -40,7 +40,7 @@ def figures(table: Table) -> dict[str, Any]:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12))
-def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[str, str]]) -> None:
+def test_settling_disagreements_does_not_change_agreement(pairs: list[tuple[str, str]]) -> None:
     table = rated(*pairs, tie_breaker="breaker", settle="two-step")
     before = figures(table)
     for number, found in enumerate(list_disagreements(table.state, "main")):
@@ -54,7 +54,7 @@ def test_agreement_is_bit_identical_before_and_after_settling(pairs: list[tuple[
     assert figures(table) == before
 
 
-def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
+def test_unanimous_answers_are_decided_and_others_wait() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"), ("exclude: crash", "exclude: installation"))
     made = table.state.round("main").last_decisions("relevance")
     assert {item: (one.answer["answer"], one.how) for item, one in made.items()} == {
@@ -68,12 +68,12 @@ def test_what_all_say_is_decided_by_agreement_and_the_rest_waits() -> None:
     assert list_kept(table.state, "main") == {"i1", "i2"}
 
 
-def test_cannot_judge_is_an_answer_that_somebody_has_to_settle() -> None:
+def test_cannot_judge_has_to_be_settled() -> None:
     table = rated(("keep", "cannot judge"), ("cannot judge", "cannot judge"))
-    assert [found.item for found in list_disagreements(table.state, "main")] == ["i1", "i2"]
+    assert [disagreement.item for disagreement in list_disagreements(table.state, "main")] == ["i1", "i2"]
 
 
-def test_the_papers_two_steps_come_in_their_order() -> None:
+def test_two_step_settling_needs_the_tie_breaker_before_a_joint_decision() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
     with pytest.raises(StateError, match="has not commented on 'i1' yet"):
         build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "together")
@@ -95,7 +95,7 @@ def test_the_papers_two_steps_come_in_their_order() -> None:
     assert (found.decision.how, found.tie_comment.answer["answer"]) == ("together", "exclude")
 
 
-def test_where_the_tie_breaker_decides_alone_nobody_else_does() -> None:
+def test_only_the_tie_breaker_decides_if_the_round_says_so() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="tie-breaker")
     with pytest.raises(StateError, match="only breaker may decide alone"):
         build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "tie-breaker")
@@ -103,7 +103,7 @@ def test_where_the_tie_breaker_decides_alone_nobody_else_does() -> None:
     assert is_settled_round(table.state, "main")
 
 
-def test_a_stranger_settles_nothing_and_cannot_judge_is_no_decision() -> None:
+def test_only_raters_settle_and_cannot_judge_is_not_a_decision() -> None:
     table = rated(("keep", "exclude: crash"), tie_breaker="breaker", settle="two-step")
     with pytest.raises(StateError, match="'stranger' does not rate in 'main'"):
         build_settling_acts(table.state, "main", "stranger", "i1", "relevance", "keep", "discussion")
@@ -116,7 +116,7 @@ def test_a_stranger_settles_nothing_and_cannot_judge_is_no_decision() -> None:
         build_tie_act(table.state, "main", "breaker", "i1", "relevance", "keep")
 
 
-def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
+def test_phrases_disagree_only_if_their_unified_words_differ() -> None:
     table = Table()
     table.open(items=["i1", "i2"], facets=(PHRASE,))
     for item, second in (("i1", "restore, model"), ("i2", "save, model")):
@@ -124,12 +124,12 @@ def test_phrases_are_in_dispute_only_where_their_unified_words_differ() -> None:
         table.rate("second", item, phrase=second)
     table.record(build_unify_act(table.state, "main", "first", "verb", ["restore"], "load", "same meaning"))
     table.close()
-    assert [found.item for found in list_disagreements(table.state, "main")] == ["i2"]
+    assert [disagreement.item for disagreement in list_disagreements(table.state, "main")] == ["i2"]
     table.record(build_agreed_act(table.state, "main", "lead"))
     assert table.state.round("main").last_decisions("phrase")["i1"].answer == {"verb": "load", "object": "model"}
 
 
-def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:
+def test_agreed_items_and_open_rounds_cannot_be_settled() -> None:
     table = rated(("keep", "keep"))
     with pytest.raises(StateError, match="the raters agree on 'i1'"):
         build_settling_acts(table.state, "main", "first", "i1", "relevance", "keep", "discussion")
@@ -143,7 +143,7 @@ def test_nothing_is_settled_that_is_not_in_dispute_or_not_closed() -> None:
         build_agreed_act(open_table.state, "main", "lead")
 
 
-def test_a_decision_can_be_made_anew_and_both_are_kept() -> None:
+def test_a_decision_can_be_replaced_and_both_are_kept() -> None:
     table = rated(("keep", "exclude: crash"))
     for word in ("keep", "exclude: crash"):
         table.settle("first", "i1", "relevance", word, "discussion")
@@ -151,7 +151,7 @@ def test_a_decision_can_be_made_anew_and_both_are_kept() -> None:
     assert [one.answer["answer"] for one in made] == ["keep", "exclude"]
 
 
-def test_with_partial_overlap_a_single_rating_decides_and_says_so() -> None:
+def test_with_partial_overlap_a_single_rating_decides_and_is_marked_as_such() -> None:
     table = Table()
     table.open(items=[f"i{number}" for number in range(10)], overlap=0.0)
     for seat in table.state.round("main").slots:
@@ -162,7 +162,7 @@ def test_with_partial_overlap_a_single_rating_decides_and_says_so() -> None:
     assert {one.how for one in table.state.round("main").last_decisions("relevance").values()} == {"single"}
 
 
-def test_published_decisions_have_no_raters_and_say_where_they_come_from() -> None:
+def test_published_decisions_name_their_source_instead_of_raters() -> None:
     table = Table()
     entries = [{"item": "i1", "facet": "phase", "answer": "training"}]
     table.record(build_published_act("labels", "lead", "replication package", entries, 1))
@@ -171,7 +171,7 @@ def test_published_decisions_have_no_raters_and_say_where_they_come_from() -> No
 
 
 @pytest.mark.parametrize("when", ["open", "closed", "agreed"])
-def test_nothing_is_left_to_settle_about_who_withdrew_whenever_they_do(when: str) -> None:
+def test_items_of_a_withdrawn_participant_are_never_left_to_settle(when: str) -> None:
     table = Table()
     table.open(items=["P1/00001", "P1/00003", "P1/00005", "P2/00001", "P2/00003"])
     said = {"P1/00003": ("keep", "exclude: crash"), "P2/00003": ("exclude: crash", "keep")}
@@ -202,7 +202,7 @@ def test_nothing_is_left_to_settle_about_who_withdrew_whenever_they_do(when: str
     assert {"P2/00001", "P2/00003"} <= (list_kept(table.state, "main") or set())
 
 
-def test_a_round_is_settled_when_who_is_left_in_dispute_withdraws() -> None:
+def test_a_round_is_settled_when_the_last_disputed_participant_withdraws() -> None:
     table = Table()
     table.open(items=["P1/00001", "P2/00001"])
     for rater, word in (("first", "keep"), ("second", "exclude: crash")):

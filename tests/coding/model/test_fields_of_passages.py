@@ -1,4 +1,4 @@
-"""What a code asks for more, said by two raters: one spelling, no nonsense where they differ, a way to settle it."""
+"""Field values of two raters: merged spellings, reported differences and how they are settled."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ THEMES = Facet("themes", "stretches", codes="issue", fields=((LOSS, ("importance
 WORDS = st.sampled_from(["high", "High", " high ", "low", "LOW", "not at all", "not  At all"])
 
 
-def said(start: int = 0, end: int = 9, **fields: str) -> dict[str, Any]:
+def passage_with(start: int = 0, end: int = 9, **fields: str) -> dict[str, Any]:
     return {"start": start, "end": end, "code": LOSS, "fields": fields}
 
 
@@ -45,9 +45,9 @@ def coded(*pairs: tuple[Any, Any], **more: Any) -> Table:
     return table
 
 
-def test_words_that_differ_in_case_and_spaces_are_the_same_as_the_first_rater_spells_them() -> None:
-    later = said(4, 9, importance="High", case="on  export")
-    earlier = said(0, 6, importance="high", case="On export ")
+def test_field_values_that_differ_only_in_case_and_spaces_are_merged() -> None:
+    later = passage_with(4, 9, importance="High", case="on  export")
+    earlier = passage_with(0, 6, importance="high", case="On export ")
     (found,) = merge_passages([[later], [earlier]])
     assert (found["start"], found["end"]) == (0, 9)
     assert found["fields"] == {"importance": "High", "case": "on  export"}
@@ -55,22 +55,22 @@ def test_words_that_differ_in_case_and_spaces_are_the_same_as_the_first_rater_sp
 
 
 @given(st.lists(WORDS, min_size=1, max_size=5))
-def test_every_word_stands_once_whoever_said_it(words: list[str]) -> None:
-    (found,) = merge_passages([said(place, 9, importance=one)] for place, one in enumerate(words))
+def test_each_field_value_appears_once_whichever_rater_gave_it(words: list[str]) -> None:
+    (found,) = merge_passages([passage_with(place, 9, importance=one)] for place, one in enumerate(words))
     kept = found["fields"]["importance"].split(SEPARATOR)
     spelled = [" ".join(one.split()).casefold() for one in kept]
     assert spelled == list(dict.fromkeys(" ".join(one.split()).casefold() for one in words))
     assert set(kept) <= set(words)
 
 
-def test_a_difference_in_words_is_told_and_is_no_disagreement_about_codes() -> None:
+def test_different_field_values_are_reported_but_are_not_a_disagreement_about_codes() -> None:
     table = coded(
-        ([said(importance="High")], [said(importance="low")]),
-        ([said(importance="high")], [said(importance="High")]),
-        ([said(importance="high")], []),
-        ([said(importance="high")], [said()]),
+        ([passage_with(importance="High")], [passage_with(importance="low")]),
+        ([passage_with(importance="high")], [passage_with(importance="High")]),
+        ([passage_with(importance="high")], []),
+        ([passage_with(importance="high")], [passage_with()]),
     )
-    assert [one.item for one in list_disagreements(table.state, "main")] == ["i3"]
+    assert [disagreement.item for disagreement in list_disagreements(table.state, "main")] == ["i3"]
     (found,) = list_word_differences(table.state, "main")
     assert (found.item, found.facet, found.words_only) == ("i1", "themes", True)
     assert found.decision is not None
@@ -79,9 +79,9 @@ def test_a_difference_in_words_is_told_and_is_no_disagreement_about_codes() -> N
 
 
 @pytest.mark.parametrize("settle", ["discussion", "agreement", "two-step", "tie-breaker"])
-def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
+def test_raters_can_settle_field_values_in_every_kind_of_round(settle: str) -> None:
     breaker = {"tie_breaker": "breaker"} if settle in ("two-step", "tie-breaker") else {}
-    table = coded(([said(importance="High")], [said(importance="low")]), settle=settle, **breaker)
+    table = coded(([passage_with(importance="High")], [passage_with(importance="low")]), settle=settle, **breaker)
     left = count_undecided_agreements(table.state, "main")
     table.record(build_comment_act(table.state, "main", "first", "i1", "themes", "it stops everybody"))
     wanted = [said(importance="High")]
@@ -89,13 +89,16 @@ def test_the_pair_settles_words_again_in_every_round(settle: str) -> None:
     made = table.state.round("main").decisions["i1", "themes"]
     assert [one.how for one in made] == ["agreement", "discussion"]
     assert made[-1].answer == wanted
-    assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
+    assert [is_settled(word_difference) for word_difference in list_word_differences(table.state, "main")] == [True]
     assert (count_undecided_agreements(table.state, "main"), is_settled_round(table.state, "main")) == (left, True)
     table.settle("lead", "i1", "themes", wanted, "discussion", lead="lead")
 
 
-def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
-    table = coded(([said(importance="High")], [said(importance="low")]), ([said()], [said(importance="low")]))
+def test_settling_field_values_keeps_the_agreed_codes() -> None:
+    table = coded(
+        ([passage_with(importance="High")], [passage_with(importance="low")]),
+        ([passage_with()], [passage_with(importance="low")]),
+    )
     with pytest.raises(StateError, match="agree on the codes of 'i1': settle the fields"):
         build_settling_acts(table.state, "main", "first", "i1", "themes", [], "discussion")
     with pytest.raises(StateError, match="the raters agree on 'i2'"):
@@ -104,31 +107,34 @@ def test_settling_words_leaves_the_codes_on_which_the_raters_agree() -> None:
         build_settling_acts(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
 
 
-def test_two_stretches_of_one_rater_stay_two_and_are_no_difference_between_raters() -> None:
-    both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
-    table = coded((both, both), (both, [said(30, 58, importance="10"), said(50, 90, importance="2")]))
+def test_two_passages_of_one_rater_stay_separate_and_are_no_difference() -> None:
+    both = [passage_with(29, 60, importance="10"), passage_with(40, 86, importance="1")]
+    table = coded((both, both), (both, [passage_with(30, 58, importance="10"), passage_with(50, 90, importance="2")]))
     made = table.state.round("main").last_decisions("themes")
     assert made["i1"].answer == both
-    assert made["i2"].answer == [said(29, 60, importance="10"), said(40, 90, importance=f"1{SEPARATOR}2")]
-    assert [one.item for one in list_word_differences(table.state, "main")] == ["i2"]
+    assert made["i2"].answer == [
+        passage_with(29, 60, importance="10"),
+        passage_with(40, 90, importance=f"1{SEPARATOR}2"),
+    ]
+    assert [word_difference.item for word_difference in list_word_differences(table.state, "main")] == ["i2"]
 
 
-def test_the_sign_between_raters_is_a_plain_bar_in_the_words_of_one() -> None:
-    typed = [said(importance=f"a{SEPARATOR}b")]
-    table = coded((typed, typed), (typed, [said(importance="c")]))
+def test_the_separator_in_a_single_value_is_replaced_by_a_plain_bar() -> None:
+    typed = [passage_with(importance=f"a{SEPARATOR}b")]
+    table = coded((typed, typed), (typed, [passage_with(importance="c")]))
     made = table.state.round("main").last_decisions("themes")
-    assert made["i1"].answer == [said(importance="a | b")]
+    assert made["i1"].answer == [passage_with(importance="a | b")]
     (found,) = list_word_differences(table.state, "main")
-    assert (found.item, made["i2"].answer) == ("i2", [said(importance=f"a | b{SEPARATOR}c")])
+    assert (found.item, made["i2"].answer) == ("i2", [passage_with(importance=f"a | b{SEPARATOR}c")])
     mine = found.answers[0][1]
     table.settle("first", "i2", "themes", mine, "discussion")
     assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [True]
 
 
-def test_a_decision_that_holds_the_words_of_several_can_be_settled_where_raters_say_the_same() -> None:
-    both = [said(29, 60, importance="10"), said(40, 86, importance="1")]
+def test_an_older_combined_decision_can_be_settled_even_if_raters_agree() -> None:
+    both = [passage_with(29, 60, importance="10"), passage_with(40, 86, importance="1")]
     table = coded((both, both))
-    entry = {"item": "i1", "facet": "themes", "answer": [said(29, 86, importance=f"10{SEPARATOR}1")]}
+    entry = {"item": "i1", "facet": "themes", "answer": [passage_with(29, 86, importance=f"10{SEPARATOR}1")]}
     table.record(NewAct("decision", "lead", {"round": "main", "decisions": [{**entry, "how": "agreement"}]}))
     assert [is_settled(one) for one in list_word_differences(table.state, "main")] == [False]
     table.settle("first", "i1", "themes", both, "discussion")

@@ -49,7 +49,7 @@ def changed(state: State, kind: str, said: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["rating", "practice"])
-def test_a_rating(state: State, kind: str) -> None:
+def test_texts_of_a_rating_are_found(state: State, kind: str) -> None:
     answers = {
         "themes": STRETCHES,
         "note": "N",
@@ -69,30 +69,30 @@ def test_a_rating(state: State, kind: str) -> None:
     assert (said["round"], said["item"], said["seconds"]) == ("main", "P1/00001", 3.0)
 
 
-def test_nobody_could_judge(state: State) -> None:
+def test_a_rating_that_cannot_be_judged_has_no_texts(state: State) -> None:
     answers = {"themes": "cannot judge", "note": "cannot judge"}
     assert changed(state, "rating", {"item": "P1/00001", "answers": answers})["answers"] == answers
 
 
-def test_comments(state: State) -> None:
+def test_texts_of_comments_are_found(state: State) -> None:
     said = {"item": "P1/00001", "facet": "themes", "text": "T"}
     assert changed(state, "comment", said) == {"round": "main", **said, "text": "P1/00001:T"}
     tie = changed(state, "tie.comment", {**said, "answer": STRETCHES})
     assert (tie["text"], tie["answer"]) == ("P1/00001:T", CHANGED)
 
 
-def test_a_decision_on_several_items_and_one_with_its_reason(state: State) -> None:
+def test_texts_of_decisions_are_found(state: State) -> None:
     made = [
         {"item": "P1/00001", "facet": "themes", "answer": STRETCHES, "how": "agreement"},
         {"item": "P2/00001", "facet": "note", "answer": "N", "how": "single"},
     ]
     said = changed(state, "decision", {"decisions": made})
-    assert [one["answer"] for one in said["decisions"]] == [CHANGED, "P2/00001:N"]
+    assert [decision["answer"] for decision in said["decisions"]] == [CHANGED, "P2/00001:N"]
     assert "reason" not in said
     assert changed(state, "decision", {"decisions": made[1:], "reason": "R"})["reason"] == "P2/00001:R"
 
 
-def test_what_should_be_instead_and_the_words_of_a_phrase_which_are_labels(state: State) -> None:
+def test_corrections_are_texts_and_words_of_a_phrase_are_labels(state: State) -> None:
     answers = {"right": {"answer": "no", "instead": "I"}, "phrase": {"verb": "V", "object": "O"}}
     said = changed(state, "rating", {"item": "P1/00001", "answers": answers})
     assert said["answers"] == {
@@ -101,7 +101,7 @@ def test_what_should_be_instead_and_the_words_of_a_phrase_which_are_labels(state
     }
 
 
-def test_unified_words_are_about_the_items_whose_phrases_have_them(state: State) -> None:
+def test_unified_words_belong_to_the_items_with_those_phrases(state: State) -> None:
     for number, (item, thing) in enumerate((("P1/00001", "image"), ("P2/00001", "picture")), start=2):
         payload = {"round": "main", "item": item, "answers": {"phrase": {"verb": "turn", "object": thing}}}
         state.fold([Act(number, "2026-11-16T00:00:00", "rating", "rater-1", payload, 0, f"k{number}")])
@@ -116,7 +116,7 @@ def test_unified_words_are_about_the_items_whose_phrases_have_them(state: State)
     assert changed(state, "words.unify", {**said, "to": "image"})["to"] == "P1/00001=image"
 
 
-def test_an_opened_round_says_something_of_practice_items_and_of_what_is_to_be_confirmed(state: State) -> None:
+def test_texts_of_practice_items_and_proposals_in_an_opened_round_are_found(state: State) -> None:
     practice = (Practice("P1/00001", {"note": "N"}, "F"),)
     proposals = {"P2/00001": {"phrase": "turn, image", "object": "image"}}
     plan = RoundPlan("next", "main", ("P2/00001",), FACETS, ("rater-1",), practice=practice, proposals=proposals)
@@ -125,9 +125,9 @@ def test_an_opened_round_says_something_of_practice_items_and_of_what_is_to_be_c
     assert made["proposals"] == {"P2/00001": {"phrase": "P2/00001:turn, image", "object": "P2/00001:image"}}
 
 
-def test_published_decisions_keep_the_codes_of_the_codebook(state: State) -> None:
+def test_codes_in_published_decisions_are_not_texts(state: State) -> None:
     codebook = {"facets": [{"id": "theme"}], "codes": [{"id": "layers", "facet": "theme", "name": "layers"}]}
     state.fold([Act(2, "2026-11-16T00:00:00", "codebook.import", "lead", codebook, 1, "k2")])
     made = [{"item": "P1/00001", "facet": facet, "answer": answer} for facet, answer in (("t", "layers"), ("s", "S"))]
     said = WALKS["decision.import"](state, {"name": "paper", "decisions": made}, lambda items, text, is_label: "")
-    assert [one["answer"] for one in said["decisions"]] == ["layers", ""]
+    assert [decision["answer"] for decision in said["decisions"]] == ["layers", ""]

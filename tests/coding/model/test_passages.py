@@ -1,4 +1,4 @@
-"""Stretches of several raters together: one with another's, never with one's own, and each letter keeps its codes."""
+"""Merging passages: only passages of different raters are merged, and every character keeps its codes."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def one(start: int, end: int, importance: str = "", code: str = "a") -> dict[str
 
 def letters(answer: Answer) -> set[tuple[int, str]]:
     """Every place of a letter with each code that it has."""
-    return {(at, found.code) for found in read_passages(answer) for at in range(found.start, found.end)}
+    return {(at, passage.code) for passage in read_passages(answer) for at in range(passage.start, passage.end)}
 
 
 @given(ANSWERS)
-def test_an_answer_by_itself_or_given_twice_is_that_answer(answer: Answer) -> None:
+def test_merging_one_answer_or_equal_answers_gives_that_answer(answer: Answer) -> None:
     assert merge_passages([answer]) == answer
     assert merge_passages([answer, answer]) == answer
     assert differing_fields(merge_passages([answer, answer])) == []
 
 
 @given(st.lists(ANSWERS, max_size=4))
-def test_each_letter_has_the_codes_that_anybody_gave_it(answers: list[Answer]) -> None:
+def test_merged_passages_cover_every_character_that_a_rater_coded(answers: list[Answer]) -> None:
     found = merge_passages(answers)
     assert letters(found) == {letter for answer in answers for letter in letters(answer)}
     assert letters(merge_passages(answers, ["a"])) == {letter for letter in letters(found) if letter[1] != "b"}
@@ -54,18 +54,18 @@ def test_each_letter_has_the_codes_that_anybody_gave_it(answers: list[Answer]) -
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_stretches_of_three_raters_that_hang_together_are_one_whoever_comes_first(order: tuple[int, ...]) -> None:
+def test_overlapping_passages_of_three_raters_are_merged_in_any_order(order: tuple[int, ...]) -> None:
     answers = [[one(0, 10)], [one(8, 20)], [one(15, 30)]]
     assert merge_passages(answers[number] for number in order) == [one(0, 30)]
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_a_long_stretch_is_one_with_the_one_that_it_overlaps_most(turned: bool) -> None:
+def test_a_long_passage_is_merged_with_the_one_it_overlaps_most(turned: bool) -> None:
     answers = [[one(0, 30, "high")], [one(0, 10, "low"), one(12, 30, "high")]]
     assert merge_passages(reversed(answers) if turned else answers) == [one(0, 10, "low"), one(0, 30, "high")]
 
 
-def test_two_that_come_to_the_same_place_are_one_there() -> None:
+def test_passages_merged_to_the_same_place_become_one() -> None:
     assert merge_passages([[one(0, 12, "low"), one(0, 20, "high")], [one(1, 19, "high"), one(10, 20, "low")]]) == [
         one(0, 20, "low ‖ high")
     ]

@@ -64,7 +64,7 @@ def small(names: list[str], words: PlacementWords | None = None) -> PhrasePlacer
 
 
 @pytest.mark.parametrize(("code", "text"), printed("issue", "issue"), ids=lambda one: getattr(one, "id", one))
-def test_every_alternative_of_a_printed_issue_places_back_onto_it(code: Code, text: str) -> None:
+def test_every_alternative_of_a_printed_issue_is_placed_on_it(code: Code, text: str) -> None:
     expected = PRINTED_TWICE.get((code.id, text), code.id)
     assert PLACING.place(text, BOOK.codes[code.parent].name, code.parent).code == expected
 
@@ -72,19 +72,19 @@ def test_every_alternative_of_a_printed_issue_places_back_onto_it(code: Code, te
 @pytest.mark.parametrize(
     ("code", "text"), printed("operation-group", "operation"), ids=lambda one: getattr(one, "id", one)
 )
-def test_every_alternative_of_a_printed_operation_places_back_onto_it(code: Code, text: str) -> None:
+def test_every_alternative_of_a_printed_operation_is_placed_on_it(code: Code, text: str) -> None:
     assert PLACING.operation(text, "layer").code == PRINTED_TWICE.get((code.id, text), code.id)
 
 
 @pytest.mark.parametrize("code", BOOK.active("object-type"), ids=lambda code: code.id)
-def test_every_printed_type_is_found_alone_and_before_its_object(code: Code) -> None:
+def test_every_printed_type_is_found_alone_and_before_an_object(code: Code) -> None:
     assert PLACING.object_type(code.name).code == code.id
     if code.name not in {"layer", "model", "trained model"}:
         for thing in ("layer", "model", "trained model"):
             assert PLACING.object_type(f"{code.name} {thing}").code == code.id
 
 
-def test_what_the_study_says_of_lines_names_lines_that_exist() -> None:
+def test_placement_words_name_existing_lines() -> None:
     words = read_placement_words(FOLDER / "placing.toml")
     assert {code for code in words.lines if BOOK.level(code) not in {"issue", "operation"}} == set()
     assert set(words.below) | set(words.below.values()) <= set(BOOK.codes)
@@ -135,7 +135,7 @@ def test_what_the_study_says_of_lines_names_lines_that_exist() -> None:
         ("resahpe", "tensor", "data-processing/tensor", "data-processing/data/reshape"),
     ],
 )
-def test_phrases_of_every_phase_find_their_line(verb: str, thing: str, code: str, line: str) -> None:
+def test_phrases_of_every_phase_are_placed(verb: str, thing: str, code: str, line: str) -> None:
     assert PLACING.place(verb, thing, code).code == line
 
 
@@ -154,7 +154,7 @@ def test_phrases_of_every_phase_find_their_line(verb: str, thing: str, code: str
         ("svd", "layer", "special-operation/edit-layer"),
     ],
 )
-def test_the_word_that_counts_decides_the_operation(verb: str, thing: str, operation: str) -> None:
+def test_the_most_specific_word_decides_the_operation(verb: str, thing: str, operation: str) -> None:
     assert PLACING.operation(verb, thing).code == operation
 
 
@@ -176,7 +176,7 @@ def test_the_word_that_counts_decides_the_operation(verb: str, thing: str, opera
         ("wooden layer", None),
     ],
 )
-def test_the_kind_before_an_object_is_its_type(thing: str, type_: str | None) -> None:
+def test_the_word_before_an_object_is_its_type(thing: str, type_: str | None) -> None:
     assert PLACING.object_type(thing).code == type_
 
 
@@ -190,23 +190,23 @@ def test_the_kind_before_an_object_is_its_type(thing: str, type_: str | None) ->
         ("", " of the ", "data-processing/tensor", "the phrase has no words"),
     ],
 )
-def test_what_cannot_be_placed_says_why(verb: str, thing: str, code: str, why: str) -> None:
+def test_an_unplaced_phrase_has_a_reason(verb: str, thing: str, code: str, why: str) -> None:
     placed = PLACING.place(verb, thing, code)
     assert placed.code is None
     assert placed.why.startswith(why)
 
 
-def test_lines_that_fit_equally_are_both_named() -> None:
+def test_equally_fitting_lines_are_both_named() -> None:
     placed = small(["(cut/trim) thing", "cut thing"]).place("cut", "thing", "thing")
     assert placed.code is None
     assert placed.why == "2 lines fit equally: (cut/trim) thing; cut thing"
 
 
-def test_a_line_placed_already_stays() -> None:
+def test_a_phrase_already_on_a_line_stays_there() -> None:
     assert PLACING.place("get", "gradient", "model-training/loss/compute").code == "model-training/loss/compute"
 
 
-def test_a_codebook_of_plain_names_and_no_words_is_read_by_its_names() -> None:
+def test_without_placement_words_phrases_are_placed_by_code_names() -> None:
     placing = small(["crash at start", "wrong result", "slow start"])
     assert placing.place("crash", "program", "thing").code == "thing/0"
     assert placing.place("explain", "wrong results", "thing").code == "thing/1"
@@ -215,25 +215,25 @@ def test_a_codebook_of_plain_names_and_no_words_is_read_by_its_names() -> None:
     assert placing.operation("crash", "program").why == 'the codebook has no codes of the facet "operation-group"'
 
 
-def test_a_single_line_takes_all_only_where_the_study_says_that_lines_are_complete() -> None:
+def test_a_single_line_takes_every_phrase_only_if_lines_are_complete() -> None:
     assert small(["(get/save) thing"]).place("burn", "thing", "thing").code is None
     complete = small(["(get/save) thing"], PlacementWords(complete=True))
     assert complete.place("burn", "thing", "thing").code == "thing/0"
 
 
-def test_a_word_as_it_was_said_goes_before_one_of_the_same_meaning() -> None:
+def test_an_exact_word_is_preferred_to_a_synonym() -> None:
     placing = small(["read thing", "restore thing"], PlacementWords(same=(("read", "restore", "load"),)))
     assert placing.place("restore", "thing", "thing").code == "thing/1"
     assert placing.place("read", "thing", "thing").code == "thing/0"
     assert placing.place("load", "thing", "thing").why.startswith("2 lines fit equally")
 
 
-def test_more_words_go_before_a_bare_verb() -> None:
+def test_a_match_of_several_words_is_preferred_to_a_bare_verb() -> None:
     placing = small(["show thing", "display image of thing"], PlacementWords(same=(("show", "display"),)))
     assert placing.place("show image nicely", "thing", "thing").code == "thing/1"
 
 
-def test_the_object_helps_where_the_verb_has_several_operations() -> None:
+def test_the_object_decides_between_operations_with_the_same_verb() -> None:
     lines = {name: Code(name, "operation-group", name) for name in ("soften weight", "soften edge")}
     placing = PhrasePlacer.build(
         Codebook(1, "small", {"operation-group": CodeFacet("operation-group")}, lines), PlacementWords()
@@ -243,14 +243,14 @@ def test_the_object_helps_where_the_verb_has_several_operations() -> None:
     assert placing.operation("soften", "sound").code is None
 
 
-def test_a_retired_line_takes_no_phrase() -> None:
+def test_no_phrase_is_placed_on_a_retired_line() -> None:
     line = Code("thing/0", "issue", "read thing", parent="thing", status="retired")
     codes = {"thing": Code("thing", "issue", "thing"), line.id: line}
     book = Codebook(1, "small", {"issue": CodeFacet("issue", levels=("object", "issue"))}, codes)
     assert PhrasePlacer.build(book, PlacementWords()).place("read", "thing", "thing").code is None
 
 
-def test_words_about_codes_that_a_version_lacks_are_left_aside() -> None:
+def test_placement_words_about_missing_codes_are_ignored() -> None:
     history = History()
     history.record("codebook.import", read_labels(FOLDER).payload())
     placed = PhrasePlacer.build(history.latest, read_placement_words(FOLDER / "placing.toml"))
@@ -258,7 +258,7 @@ def test_words_about_codes_that_a_version_lacks_are_left_aside() -> None:
 
 
 @given(st.text(max_size=40), st.text(max_size=40), st.sampled_from(["", "nowhere", *BOOK.codes]))
-def test_no_text_is_too_strange_to_be_placed_or_refused(verb: str, thing: str, code: str) -> None:
+def test_any_text_is_placed_or_refused_with_a_reason(verb: str, thing: str, code: str) -> None:
     for placed in (PLACING.place(verb, thing, code), PLACING.operation(verb, thing), PLACING.object_type(thing)):
         assert placed.why
         assert placed.code is None or BOOK.codes[placed.code].active
@@ -268,7 +268,7 @@ WORDS = sorted({word for code in BOOK.codes.values() for word in re.findall(r"\w
 
 
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4), st.sampled_from(WORDS), st.sampled_from([*BOOK.codes]))
-def test_a_phrase_is_placed_where_it_was_sent_and_the_same_in_capitals(verb: list[str], thing: str, code: str) -> None:
+def test_placement_ignores_case_and_stays_below_the_given_code(verb: list[str], thing: str, code: str) -> None:
     placed = PLACING.place(" ".join(verb), thing, code)
     assert placed == PLACING.place("  ".join(verb).upper(), f" {thing.upper()}", code)
     if placed.code is not None:
@@ -276,7 +276,7 @@ def test_a_phrase_is_placed_where_it_was_sent_and_the_same_in_capitals(verb: lis
         assert code in BOOK.path(placed.code) or code.startswith("data-processing/")
 
 
-def test_a_study_without_the_file_has_no_words(tmp_path: Path) -> None:
+def test_without_a_file_there_are_no_placement_words(tmp_path: Path) -> None:
     assert read_placement_words(tmp_path / "placing.toml") == PlacementWords()
 
 
@@ -289,7 +289,7 @@ def test_a_study_without_the_file_has_no_words(tmp_path: Path) -> None:
         ("same = [", "is not valid TOML"),
     ],
 )
-def test_a_mistake_in_the_file_is_one_sentence(tmp_path: Path, text: str, message: str) -> None:
+def test_a_mistake_in_the_file_is_refused_in_one_sentence(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "placing.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match=re.escape(message)) as refused:
@@ -297,12 +297,12 @@ def test_a_mistake_in_the_file_is_one_sentence(tmp_path: Path, text: str, messag
     assert str(path) in str(refused.value)
 
 
-def test_every_key_of_the_file_is_explained() -> None:
+def test_every_key_of_the_file_is_documented() -> None:
     page = (DOCS / "reference" / "placing.md").read_text(encoding="utf-8")
     assert [name for name in PlacementWords.model_fields if not re.search(rf"^\| `\[?{name}\]?` \|", page, re.M)] == []
 
 
-def asked(label: str, code: str) -> list[bool]:
+def check_placements(label: str, code: str) -> list[bool]:
     """For each table that counts a post: whether its words place it."""
     verb, thing, _ = label.rsplit(",", 2)
     if code in BY_TYPE_AND_OPERATION:
@@ -324,6 +324,6 @@ def test_nearly_all_real_posts_are_placed(half: int) -> None:
     answers: list[bool] = []
     for post in posts:
         code = history.find_code(labels.read(post["label"], history.at(1))[1], own.version).code
-        answers += asked(post["label"], names[own.path_name(str(code))])
+        answers += check_placements(post["label"], names[own.path_name(str(code))])
     assert Counter(answers)[True] + Counter(answers)[False] == len(answers) >= len(posts) > 700
     assert sum(answers) / len(answers) > 0.97

@@ -47,7 +47,7 @@ def phrase(title: str) -> tuple[str, str] | None:
         ("How to get rid of a variable", "remove", "variable"),
     ],
 )
-def test_a_plain_question_gives_its_verb_and_the_head_of_its_object(title: str, verb: str, object: str) -> None:
+def test_a_simple_question_gives_its_verb_and_head_noun(title: str, verb: str, object: str) -> None:
     assert propose(title) == PhraseProposal(verb, object, "plain")
 
 
@@ -66,7 +66,7 @@ def test_a_plain_question_gives_its_verb_and_the_head_of_its_object(title: str, 
         ("How to do retrain a classifier", "retrain", "classifier"),
     ],
 )
-def test_where_the_first_verb_leads_to_another_that_one_is_guessed(title: str, verb: str, object: str) -> None:
+def test_a_later_main_verb_is_proposed_as_a_guess(title: str, verb: str, object: str) -> None:
     assert propose(title) == PhraseProposal(verb, object, "guess")
 
 
@@ -85,11 +85,11 @@ def test_where_the_first_verb_leads_to_another_that_one_is_guessed(title: str, v
         ("How to print whether a GPU is idle", "gpu"),
     ],
 )
-def test_the_object_is_the_thing_behind_parts_containers_and_prepositions(title: str, object: str) -> None:
+def test_the_object_is_found_behind_parts_containers_and_prepositions(title: str, object: str) -> None:
     assert phrase(title) == ("print", object)
 
 
-def test_what_is_fed_into_a_model_is_said_of_the_model() -> None:
+def test_the_object_of_feeding_is_the_receiver() -> None:
     assert phrase("How to feed a batch of pictures into a network?") == ("feed", "network")
     assert phrase("How to feed a batch of pictures?") == ("feed", "picture")
     assert phrase("How to assign a value to a placeholder") == ("assign", "placeholder")
@@ -105,16 +105,16 @@ def test_what_is_fed_into_a_model_is_said_of_the_model() -> None:
         "Merge tables by key",
     ],
 )
-def test_a_question_may_be_put_in_other_words_than_how_to(title: str) -> None:
+def test_questions_without_how_to_are_recognized(title: str) -> None:
     assert phrase(title) == ("merge", "table")
 
 
 @pytest.mark.parametrize("title", ["", "How to", "Why is my build red?", "How to?!", "how to how to", "[tf] (none)"])
-def test_where_a_title_shows_no_phrase_there_is_no_proposal(title: str) -> None:
+def test_a_title_without_a_phrase_gives_no_proposal(title: str) -> None:
     assert propose(title) is None
 
 
-def test_a_word_that_is_no_known_verb_is_a_guess_in_its_place() -> None:
+def test_an_unknown_verb_is_a_guess() -> None:
     assert propose("How to defenestrate a tensor") == PhraseProposal("defenestrate", "tensor", "guess")
 
 
@@ -132,14 +132,14 @@ TITLE_WORDS = st.sampled_from([
 
 
 @given(st.text(max_size=600))
-def test_no_text_makes_it_fail(title: str) -> None:
+def test_no_text_raises_an_error(title: str) -> None:
     propose(title)
     propose("how to " + title)
     first_verb("how to " + title)
 
 
 @given(st.lists(TITLE_WORDS, max_size=30).map(" ".join))
-def test_every_word_of_a_proposal_is_from_the_title_or_a_documented_form(title: str) -> None:
+def test_proposed_words_come_from_the_title_or_a_documented_form(title: str) -> None:
     known = read_words()
     proposal = propose("how to " + title)
     assert proposal == propose("how to " + title)
@@ -155,7 +155,7 @@ def test_every_word_of_a_proposal_is_from_the_title_or_a_documented_form(title: 
     assert set(proposal.object.split()) <= nouns
 
 
-def test_a_text_far_longer_than_a_title_is_read_from_its_beginning_alone() -> None:
+def test_only_the_beginning_of_a_very_long_text_is_read() -> None:
     assert phrase("How to sort a list " + "(" * 3_000_000) == ("sort", "list")
     assert phrase("how to sort the " + "size of the " * 300_000) == ("sort", "size")
     assert propose("x" * 600 + " how to sort a list") is None
@@ -164,11 +164,11 @@ def test_a_text_far_longer_than_a_title_is_read_from_its_beginning_alone() -> No
 @pytest.mark.parametrize(
     "title", ["how to sort \ud800 lists", "&#0;&#x110000; how to sort lists", "ｈｏｗ how to sort \u202elists\u202c"]
 )
-def test_odd_characters_are_no_words(title: str) -> None:
+def test_unusual_characters_are_ignored(title: str) -> None:
     assert phrase(title) == ("sort", "list")
 
 
-def test_the_tables_hold_each_word_in_the_form_it_is_looked_up_in() -> None:
+def test_word_tables_contain_the_forms_that_are_looked_up() -> None:
     known = read_words()
     bases = set(known.verbs.values())
     assert {*known.action_nouns.values(), *known.verb_pairs.values()} <= bases
@@ -190,28 +190,28 @@ def test_the_tables_hold_each_word_in_the_form_it_is_looked_up_in() -> None:
         ("gas", "gas"),
     ],
 )
-def test_nouns_are_put_in_the_singular(plural: str, noun: str) -> None:
+def test_plural_nouns_become_singular(plural: str, noun: str) -> None:
     assert singular(plural) == noun
     assert singular(noun) == noun
 
 
 @pytest.mark.parametrize(("gerund", "verb"), [("splitting", "split"), ("saving", "save"), ("tying", "tie")])
-def test_gerunds_lead_to_the_base_form(gerund: str, verb: str) -> None:
+def test_gerunds_become_base_forms(gerund: str, verb: str) -> None:
     assert read_words().verb(gerund) == verb
 
 
-def test_the_halves_are_decided_by_the_id_alone() -> None:
+def test_the_tuning_half_depends_only_on_the_id() -> None:
     assert [is_for_tuning(str(number)) for number in range(1, 9)] == [
         True, False, True, True, False, False, True, True,
     ]  # fmt: skip
 
 
-def test_a_label_is_read_as_verb_and_object() -> None:
+def test_a_label_is_parsed_into_verb_and_object() -> None:
     assert labelled("7", "a title", "get shape,dt,d") == Labelled("7", "a title", "get", "tensor")
     assert labelled("7", "a title", "save,trained model,m") == Labelled("7", "a title", "save", "trained model")
 
 
-def test_scores_count_verb_object_and_both() -> None:
+def test_scores_count_verbs_objects_and_both() -> None:
     items = [
         Labelled("1", "How to sort lists", "sort", "list"),
         Labelled("2", "How to sort lists", "order", "lists"),
@@ -228,7 +228,7 @@ def test_an_empty_half_scores_zero() -> None:
     assert (found.coverage, found.precision(found.both), found.recall(found.both)) == (0.0, 0.0, 0.0)
 
 
-def test_lenient_matching_knows_synonyms_and_the_same_head_noun() -> None:
+def test_lenient_matching_accepts_synonyms_and_the_same_head_noun() -> None:
     assert leniently_verb("load", "restore")
     assert not exactly("load", "restore")
     assert not leniently_verb("load", "save")
@@ -237,7 +237,7 @@ def test_lenient_matching_knows_synonyms_and_the_same_head_noun() -> None:
     assert not leniently_object("layer", "tensor")
 
 
-def test_proposals_beat_the_first_verb_on_the_half_for_tuning() -> None:
+def test_proposals_beat_the_baseline_on_the_tuning_half() -> None:
     if not REAL.exists():
         pytest.skip("the labelled posts ../shared/data/dl-posts/open.csv are not here")
     with REAL.open(encoding="utf-8", newline="") as file:

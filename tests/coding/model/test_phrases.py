@@ -1,4 +1,4 @@
-"""Constant comparison: words become one, sets come to agree, phrases lead to objects."""
+"""Constant comparison: unified words, falling discrepancy, and objects from phrases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def sets_of_two(*phrases: tuple[str, str]) -> Table:
     return table
 
 
-def test_after_a_set_its_words_are_known_to_the_next_and_the_curves_fall() -> None:
+def test_words_unified_in_a_set_apply_to_the_next_and_discrepancy_falls() -> None:
     table = Table()
     table.open(items=["i0", "i1", "i2", "i3"], facets=(PHRASE,), set_size=2)
     for item in ("i0", "i1"):
@@ -46,12 +46,12 @@ def test_after_a_set_its_words_are_known_to_the_next_and_the_curves_fall() -> No
     for item in ("i2", "i3"):
         table.rate("first", item, phrase="load, model")
         table.rate("second", item, phrase="restore, model")
-    found = build_curves(table.state.round("main"))
-    assert [(one.discrepancy, one.incompatibility) for one in found] == [(1.0, 1.0), (0.0, 0.0)]
+    curves = build_curves(table.state.round("main"))
+    assert [(curve.discrepancy, curve.incompatibility) for curve in curves] == [(1.0, 1.0), (0.0, 0.0)]
     assert list_agreed_phrases(table.state.round("main")) == dict.fromkeys(["i0", "i1", "i2", "i3"], ("load", "model"))
 
 
-def test_of_words_with_the_same_meaning_the_more_frequent_stays_unless_a_reason_is_given() -> None:
+def test_the_more_frequent_synonym_is_kept_unless_a_reason_is_given() -> None:
     table = sets_of_two(("load, model", "load, model"), ("load, model", "restore, model"))
     with pytest.raises(InputError, match=r"'load' \(3 times\) is more frequent than 'restore' \(1\)"):
         build_unify_act(table.state, "main", "first", "verb", ["load"], "restore", SAME_MEANING)
@@ -61,21 +61,21 @@ def test_of_words_with_the_same_meaning_the_more_frequent_stays_unless_a_reason_
     assert list_agreed_phrases(table.state.round("main"))["i0"] == ("restore", "model")
 
 
-def test_too_special_a_word_becomes_a_wider_one_that_nobody_may_have_used() -> None:
+def test_a_specific_word_can_be_replaced_by_an_unused_wider_one() -> None:
     table = sets_of_two(("pick, output", "get, output"), ("pick, output", "pick, output"))
     table.record(build_unify_act(table.state, "main", "second", "verb", ["pick"], "get", HYPERNYM))
     table.record(build_unify_act(table.state, "main", "second", "object", ["output"], "result", HYPERNYM))
     assert set(list_agreed_phrases(table.state.round("main")).values()) == {("get", "result")}
 
 
-def test_words_that_were_unified_lead_on_to_what_their_word_became() -> None:
+def test_unifications_are_transitive() -> None:
     table = sets_of_two(("a, x", "b, x"), ("c, x", "c, x"))
     table.record(build_unify_act(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
     table.record(build_unify_act(table.state, "main", "first", "verb", ["b"], "c", SAME_MEANING))
     assert find_words_before(table.state.round("main"), 2)["verb"] == {"a": "c", "b": "c"}
 
 
-def test_a_word_unified_with_one_that_became_another_becomes_that_one_too() -> None:
+def test_a_word_unified_with_a_replaced_word_gets_its_replacement() -> None:
     table = sets_of_two(("a, x", "b, x"), ("b, x", "c, x"))
     table.record(build_unify_act(table.state, "main", "first", "verb", ["a"], "b", SAME_MEANING))
     table.record(build_unify_act(table.state, "main", "first", "verb", ["c"], "a", SAME_MEANING, "as before"))
@@ -84,15 +84,15 @@ def test_a_word_unified_with_one_that_became_another_becomes_that_one_too() -> N
     assert find_words_before(table.state.round("main"), 2)["verb"] == {"b": "a", "c": "a"}
 
 
-def test_the_word_that_stays_may_be_named_among_the_words() -> None:
+def test_the_kept_word_can_be_among_the_unified_words() -> None:
     table = sets_of_two(("load, model", "restore, model"), ("load, model", "load, model"))
     table.record(build_unify_act(table.state, "main", "first", "verb", ["load", "restore"], "load", SAME_MEANING))
     assert find_words_before(table.state.round("main"), 2)["verb"] == {"restore": "load"}
 
 
-def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
+def test_an_item_that_cannot_be_judged_is_left_out_of_the_curves() -> None:
     table = sets_of_two(("load, model", "cannot judge"), ("load, model", "load, model"))
-    assert [(one.items, one.discrepancy) for one in build_curves(table.state.round("main"))] == [(1, 0.0)]
+    assert [(curve.items, curve.discrepancy) for curve in build_curves(table.state.round("main"))] == [(1, 0.0)]
     assert list_agreed_phrases(table.state.round("main")) == {"i1": ("load", "model")}
 
 
@@ -106,13 +106,15 @@ def test_a_phrase_nobody_can_judge_leaves_its_set_on_the_curves() -> None:
         ("verb", ["load"], "get", "antonym", "choose from: same meaning or hypernym"),
     ],
 )
-def test_what_cannot_be_unified_is_one_sentence(part: str, words: list[str], to: str, rule: str, message: str) -> None:
+def test_an_invalid_unification_is_refused_in_one_sentence(
+    part: str, words: list[str], to: str, rule: str, message: str
+) -> None:
     table = sets_of_two(("load, model", "read, model"))
     with pytest.raises(InputError, match=message):
         build_unify_act(table.state, "main", "first", part, words, to, rule)
 
 
-def test_an_unclear_phrase_is_read_again_and_both_answers_are_kept() -> None:
+def test_a_reread_phrase_is_rated_again_and_both_answers_are_kept() -> None:
     table = sets_of_two(("get, output", "get, layer"))
     table.record(build_reread_act(table.state, "main", "first", "i0"))
     assert build_rater_view(table.state, "main", "second").left == ("i0",)
@@ -128,7 +130,7 @@ def test_an_unclear_phrase_is_read_again_and_both_answers_are_kept() -> None:
         build_reread_act(table.state, "main", "first", "i9")
 
 
-def test_core_objects_are_counted_phase_by_phase() -> None:
+def test_objects_are_counted_by_phase() -> None:
     phrases = {"i0": ("freeze", "layer"), "i1": ("add", "layer"), "i2": ("compute", "loss"), "i3": ("lost", "x")}
     phases = {
         item: Decision(1, item, "phase", phase, "agreement", "lead", "")

@@ -1,4 +1,4 @@
-"""A rater's place is kept up rating by rating, and says at every moment what the whole view says."""
+"""A rater's incrementally updated progress always equals the full view."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def assert_same(table: Table, rater: str) -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([0, 2, 3]), st.sampled_from([0.0, 0.5, 1.0]))
-def test_a_place_kept_up_says_what_the_view_says(seed: int, set_size: int, overlap: float) -> None:
+def test_incrementally_updated_progress_equals_the_raters_view(seed: int, set_size: int, overlap: float) -> None:
     dice = random.Random(seed)
     table = Table()
     table.codebook()
@@ -49,14 +49,14 @@ def test_a_place_kept_up_says_what_the_view_says(seed: int, set_size: int, overl
             assert_same(table, rater)
 
 
-def test_who_does_not_rate_in_a_round_has_no_place_in_it() -> None:
+def test_a_person_who_does_not_rate_has_no_position_in_the_round() -> None:
     table = Table()
     table.open()
     with pytest.raises(StateError, match="does not rate"):
         build_rater_position(table.state, "main", "lead")
 
 
-def test_items_that_wait_come_round_after_the_last_turn() -> None:
+def test_waiting_items_continue_at_the_start_after_the_last() -> None:
     items = ("a", "b", "c", "d")
     progress = ItemQueue(items, {item: place for place, item in enumerate(items)}, ("d", "b", "a"))
     progress.mark_rated("b")

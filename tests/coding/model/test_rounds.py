@@ -1,4 +1,4 @@
-"""Rounds: what opens, what closes, who rates what, and what a rating may say."""
+"""Rounds: opening, closing, assignment of items, and valid ratings."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ from quaestor.coding.session import new_state
 from quaestor.store.records import NewAct
 
 
-def test_the_state_is_the_same_whether_acts_come_one_by_one_or_all_at_once() -> None:
+def test_folding_acts_one_by_one_equals_folding_all_at_once() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     again = State()
     again.fold(table.acts)
     assert again == table.state
 
 
-def test_a_main_round_waits_for_its_pilot_to_close_and_to_reach_its_threshold() -> None:
+def test_a_main_round_needs_a_closed_pilot_that_reached_its_threshold() -> None:
     table = Table()
     with pytest.raises(StateError, match="'pilot', which has not been opened"):
         table.open("main", after="pilot")
@@ -65,14 +65,14 @@ def test_a_main_round_waits_for_its_pilot_to_close_and_to_reach_its_threshold() 
     assert table.state.round("main").status == "open"
 
 
-def test_a_round_that_passed_its_gate_needs_no_waiver() -> None:
+def test_a_round_with_a_passed_gate_needs_no_waiver() -> None:
     table = Table()
     table.open("pilot", items=["i1"], kind="pilot", threshold=0.6)
     table.close("pilot", "only a test")
     table.open("main", after="pilot", passed=True)
 
 
-def test_a_round_cannot_close_before_all_is_rated_unless_somebody_says_why() -> None:
+def test_an_incomplete_round_closes_only_with_a_reason() -> None:
     table = Table()
     table.open(items=["i1", "i2"])
     table.rate("first", "i1", relevance="keep")
@@ -84,7 +84,7 @@ def test_a_round_cannot_close_before_all_is_rated_unless_somebody_says_why() -> 
         table.rate("first", "i2", relevance="keep")
 
 
-def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_none() -> None:
+def test_items_of_a_withdrawn_participant_are_neither_assigned_nor_missing() -> None:
     table = Table()
     table.open(items=["P1/00001", "P1-2/00003", "P1/00005", "P10/00001"])
     table.rate("first", "P1/00001", relevance="keep")
@@ -108,7 +108,7 @@ def test_what_a_participant_said_who_withdrew_is_asked_of_nobody_and_missed_by_n
     assert again == table.state
 
 
-def test_nobody_misses_a_second_reading_of_what_can_be_read_no_more() -> None:
+def test_a_requested_rereading_of_a_withdrawn_item_is_not_missing() -> None:
     table = Table()
     table.open(items=["P1/00001", "P2/00001"], facets=(PHRASE,), set_size=2)
     for item in ("P1/00001", "P2/00001"):
@@ -121,7 +121,7 @@ def test_nobody_misses_a_second_reading_of_what_can_be_read_no_more() -> None:
     table.close()
 
 
-def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None:
+def test_a_closed_round_can_be_reopened_until_a_rater_saw_the_other_ratings() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     table.record(build_reopen_act(table.state, "main", "lead", "an item was changed"))
     table.rate("second", "i2", relevance="keep")
@@ -133,7 +133,7 @@ def test_a_closed_round_opens_again_until_somebody_has_seen_the_others() -> None
     assert build_unblind_act(table.state, "main", "lead") is not None, "the look of somebody without a part counts too"
 
 
-def test_a_look_of_anybody_ends_blind_reopening_and_not_blind_is_stated_from_then_on() -> None:
+def test_after_any_recorded_view_a_round_reopens_only_as_not_blind() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     assert can_reopen_blind(table.state, "main")
     table.record(build_unblind_act(table.state, "main", "a-reader"))
@@ -148,7 +148,7 @@ def test_a_look_of_anybody_ends_blind_reopening_and_not_blind_is_stated_from_the
     ]
 
 
-def test_a_round_whose_raters_compared_their_words_is_not_reopened_as_blind() -> None:
+def test_a_round_whose_raters_compared_phrases_cannot_be_reopened_blind() -> None:
     table = Table()
     table.open(items=["i1"], facets=(PHRASE,), set_size=1)
     for rater in ("first", "second"):
@@ -159,13 +159,13 @@ def test_a_round_whose_raters_compared_their_words_is_not_reopened_as_blind() ->
         build_reopen_act(table.state, "main", "lead", "again")
 
 
-def test_a_round_that_nobody_has_seen_stays_blind_even_where_not_blind_was_asked_for() -> None:
+def test_a_round_without_recorded_views_stays_blind_after_reopening() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"))
     table.record(build_reopen_act(table.state, "main", "lead", "again", not_blind=True))
     assert table.state.round("main").blindness == ""
 
 
-def test_a_round_with_missing_ratings_is_settled_only_when_it_is_final() -> None:
+def test_a_round_with_missing_ratings_is_settled_only_if_final() -> None:
     table = Table()
     table.open(items=["i1", "i2"])
     for item in ("i1", "i2"):
@@ -185,7 +185,7 @@ def test_a_round_with_missing_ratings_is_settled_only_when_it_is_final() -> None
         build_close_acts(table.state, "main", "lead", final=True)
 
 
-def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
+def test_a_round_with_an_unopened_set_is_not_settled() -> None:
     table = Table()
     table.open(items=["i1", "i2"], facets=(PHRASE,), set_size=1)
     for rater in ("first", "second"):
@@ -194,7 +194,7 @@ def test_a_round_whose_last_set_was_never_opened_is_not_settled() -> None:
     assert not is_settled_round(table.state, "main")
 
 
-def test_a_second_rating_supersedes_the_first_and_both_are_kept() -> None:
+def test_a_second_rating_replaces_the_first_and_both_are_kept() -> None:
     table = Table()
     table.open(items=["i1"])
     table.rate("first", "i1", relevance="keep")
@@ -206,7 +206,7 @@ def test_a_second_rating_supersedes_the_first_and_both_are_kept() -> None:
     assert current.answers["relevance"] == {"answer": "exclude", "reason": "crash"}
 
 
-def test_a_replaced_rater_keeps_what_was_rated_and_the_other_gets_the_rest() -> None:
+def test_a_replaced_rater_keeps_their_ratings_and_the_replacement_gets_the_rest() -> None:
     table = Table()
     table.open(items=["i1", "i2", "i3"])
     table.rate("second", "i2", relevance="keep")
@@ -226,7 +226,7 @@ def test_a_replaced_rater_keeps_what_was_rated_and_the_other_gets_the_rest() -> 
         build_replace_act(table.state, "main", "lead", "first", "fourth")
 
 
-def test_no_rating_after_the_deadline_and_a_later_one_lets_them_in_again() -> None:
+def test_ratings_after_the_deadline_are_refused_until_it_is_extended() -> None:
     table = Table()
     table.open(items=["i1"], deadline="2026-02-01T00:00:00+00:00")
     with pytest.raises(StateError, match="deadline of 'main'"):
@@ -235,16 +235,16 @@ def test_no_rating_after_the_deadline_and_a_later_one_lets_them_in_again() -> No
     table.rate("first", "i1", relevance="keep")
 
 
-def test_sets_hold_24_and_the_last_takes_what_is_left() -> None:
+def test_sets_have_24_items_and_the_last_takes_the_remainder() -> None:
     items = tuple(f"i{number}" for number in range(2401))
     sets = RoundPlan("phrases", "main", items, (PHRASE,), ("first", "second"), set_size=24).sets()
     assert len(sets) == 100
-    assert {len(one) for one in sets[:-1]} == {24}
+    assert {len(set_) for set_ in sets[:-1]} == {24}
     assert len(sets[-1]) == 25
-    assert [item for one in sets for item in one] == list(items)
+    assert [item for set_ in sets for item in set_] == list(items)
 
 
-def test_the_next_set_opens_when_all_have_rated_this_one() -> None:
+def test_the_next_set_opens_when_the_current_one_is_complete() -> None:
     table = Table()
     table.open(items=["i1", "i2", "i3"], facets=(PHRASE,), set_size=1)
     with pytest.raises(StateError, match="not in set 1"):
@@ -261,20 +261,20 @@ def test_the_next_set_opens_when_all_have_rated_this_one() -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 60), st.floats(0, 1), st.integers(0, 9), st.integers(2, 4))
-def test_partial_overlap_gives_every_item_to_somebody_and_the_shared_part_to_all(
+def test_partial_overlap_assigns_every_item_and_the_shared_part_to_all_raters(
     count: int, overlap: float, seed: int, raters: int
 ) -> None:
     items = tuple(f"i{number}" for number in range(count))
     names = tuple(f"r{number}" for number in range(raters))
     plan = RoundPlan("main", "main", items, (KEEP,), names, overlap=overlap, seed=seed)
-    shares = [set(one) for one in assign_items(plan)]
+    shares = [set(assign_item) for assign_item in assign_items(plan)]
     assert set().union(*shares) == set(items)
     assert len(set.intersection(*shares)) >= round(overlap * count)
     own = [share - set.intersection(*shares) for share in shares]
     assert max(len(one) for one in own) - min(len(one) for one in own) <= 1
 
 
-def test_each_rater_has_an_order_of_their_own_and_it_stays() -> None:
+def test_each_rater_has_a_different_stable_order() -> None:
     items = tuple(f"i{number}" for number in range(50))
     plan = RoundPlan("main", "main", items, (KEEP,), ("first", "second"), seed=3)
     assert order_items(plan, "first", items) == order_items(plan, "first", items)
@@ -300,7 +300,7 @@ BOOK = Codebook()
         (KEEP, CANNOT_JUDGE, CANNOT_JUDGE),
     ],
 )
-def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, said: Any, kept: Any) -> None:
+def test_an_answer_has_one_canonical_form_and_can_be_read_back(facet: Facet, said: Any, kept: Any) -> None:
     assert check_answer(facet, BOOK, said) == kept
     assert check_answer(facet, BOOK, write_answer(kept)) == kept
 
@@ -319,12 +319,12 @@ def test_an_answer_has_one_form_and_can_be_written_and_read_back(facet: Facet, s
         (Facet("ok", "confirm"), "perhaps", "write yes, no"),
     ],
 )
-def test_an_answer_that_cannot_be_is_one_sentence(facet: Facet, said: Any, words: str) -> None:
+def test_an_invalid_answer_is_refused_in_one_sentence(facet: Facet, said: Any, words: str) -> None:
     with pytest.raises(InputError, match=words):
         check_answer(facet, BOOK, said)
 
 
-def test_a_rating_is_refused_where_it_does_not_belong() -> None:
+def test_a_rating_by_the_wrong_person_or_of_the_wrong_item_is_refused() -> None:
     table = Table()
     table.codebook()
     table.open(items=["i1"], facets=(PHASE, TEXT))
@@ -344,7 +344,7 @@ def test_a_rating_is_refused_where_it_does_not_belong() -> None:
     assert table.state.round("main").all_ratings()[0].answers == {"phase": "training"}
 
 
-def test_the_codebook_of_a_round_is_frozen_and_ratings_can_be_read_under_a_later_one() -> None:
+def test_a_round_keeps_its_codebook_version_and_ratings_can_be_read_under_a_later_one() -> None:
     table = Table()
     table.codebook()
     object_ = Facet("object", "single", codes="issue", level="object")
@@ -365,7 +365,7 @@ def test_the_codebook_of_a_round_is_frozen_and_ratings_can_be_read_under_a_later
     ]
 
 
-def test_the_hours_of_a_study_count_superseded_ratings_too() -> None:
+def test_hours_include_replaced_ratings() -> None:
     table = Table()
     table.open(items=["i1"])
     for word in ("keep", "exclude: crash"):
@@ -373,7 +373,7 @@ def test_the_hours_of_a_study_count_superseded_ratings_too() -> None:
     assert count_hours(table.state.round("main")) == {"first": 1.0}
 
 
-def test_a_plan_that_cannot_be_is_refused() -> None:
+def test_an_invalid_round_plan_is_refused() -> None:
     table = Table()
     with pytest.raises(StateError, match="has no items"):
         table.open(items=[])
@@ -390,7 +390,7 @@ def test_a_plan_that_cannot_be_is_refused() -> None:
     assert build_open_act
 
 
-def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> None:
+def test_practice_items_come_first_give_feedback_and_are_not_counted() -> None:
     table = Table()
     practice = (Practice("p1", {"relevance": "exclude: crash"}, "The answer mends an error."),)
     table.open(items=["i1"], practice=practice)
@@ -413,12 +413,12 @@ def test_practice_comes_first_tells_what_is_right_and_counts_for_nothing() -> No
         (Practice("p", {"phase": "x"}), "has no facet 'phase'"),
     ],
 )
-def test_practice_that_would_lock_raters_out_is_refused_when_the_round_opens(practice: Practice, words: str) -> None:
+def test_impossible_practice_items_are_refused_when_the_round_opens(practice: Practice, words: str) -> None:
     with pytest.raises(StateError, match=words):
         Table().open(items=["i1"], practice=(practice,))
 
 
-def test_who_has_seen_the_ratings_of_an_open_round_takes_no_seat_in_it() -> None:
+def test_a_person_who_saw_ratings_of_an_open_round_cannot_replace_a_rater() -> None:
     table = Table()
     table.open(items=["i1"])
     table.record(build_unblind_act(table.state, "main", "lead"))
@@ -428,14 +428,14 @@ def test_who_has_seen_the_ratings_of_an_open_round_takes_no_seat_in_it() -> None
         build_replace_act(table.state, "main", "lead", "second", " ")
 
 
-def test_a_pilot_that_another_round_was_opened_on_stays_closed() -> None:
+def test_a_pilot_cannot_be_reopened_after_the_next_round_was_opened() -> None:
     table = rated(("keep", "keep"))
     table.open("next", items=["i1"], after="main")
     with pytest.raises(StateError, match="'next' was opened after 'main'"):
         build_reopen_act(table.state, "main", "lead", "again")
 
 
-def test_a_memo_and_a_time_that_cannot_be_are_refused() -> None:
+def test_an_invalid_memo_or_time_is_refused() -> None:
     table = Table()
     table.open(items=["i1"])
     for more, words in (
@@ -447,7 +447,7 @@ def test_a_memo_and_a_time_that_cannot_be_are_refused() -> None:
             build_rating_act(table.state, "main", "first", "i1", {"relevance": "keep"}, now=NOW, **more)  # type: ignore[arg-type]
 
 
-def test_drift_compares_each_rater_with_what_they_said_before() -> None:
+def test_drift_compares_each_rater_with_their_earlier_ratings() -> None:
     table = rated(("keep", "keep"), ("keep", "exclude: crash"), ("keep", "keep"))
     table.open("drift", items=["i1", "i2"], kind="drift")
     for rater, item, word in (
@@ -455,8 +455,8 @@ def test_drift_compares_each_rater_with_what_they_said_before() -> None:
         ("second", "i1", "keep"), ("second", "i2", "exclude: crash"),
     ):  # fmt: skip
         table.rate(rater, item, "drift", relevance=word)
-    found = list_drift_labels(table.state, "drift", "main", "relevance")
-    now = {item: label for item, which, label in found if which == "drift"}
-    then = {item: label for item, which, label in found if which == "main"}
+    drift_labels = list_drift_labels(table.state, "drift", "main", "relevance")
+    now = {item: label for item, which, label in drift_labels if which == "drift"}
+    then = {item: label for item, which, label in drift_labels if which == "main"}
     assert {item for item in now if now[item] != then[item]} == {"i2 (first)"}
     assert len(now) == len(then) == 4

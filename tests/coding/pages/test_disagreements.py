@@ -48,13 +48,13 @@ ALL = DisagreementFilter()
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return differing(tmp_path_factory.mktemp("settling") / "study").root
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(study_template, tmp_path / "study")))
 
 
 def look(study: Study, *viewers: Viewer) -> None:
@@ -72,10 +72,10 @@ def all_words(value: object) -> str:
     return json.dumps(dataclasses.asdict(value))  # type: ignore[call-overload]
 
 
-def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_were(study: Study) -> None:
+def test_answers_are_shown_with_their_raters_and_confidence(study: Study) -> None:
     look(study, LEAD)
     opinions = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
-    assert [(one.label, one.key, one.voices[0].name) for one in opinions] == [
+    assert [(opinion.label, opinion.key, opinion.voices[0].name) for opinion in opinions] == [
         ("keep", "1", "rater-1"),
         ("exclude: crash", "2", "rater-2"),
     ]
@@ -83,12 +83,12 @@ def test_the_answers_stand_side_by_side_with_who_gave_them_and_how_sure_they_wer
     assert opinions[1].voices[0].unsure
 
 
-def test_a_rater_reads_you_and_a_letter_where_the_lead_reads_names(study: Study) -> None:
+def test_a_rater_sees_letters_where_the_lead_sees_names(study: Study) -> None:
     look(study, LEAD)
     comment_on_item(study, "main", "rater-2", ITEMS[0], None, "rater-1, read the body again")
     look(study, FIRST)
     case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
-    assert [one.voices[0].name for one in case.question.opinions] == ["you", "rater B"]
+    assert [opinion.voices[0].name for opinion in case.question.opinions] == ["you", "rater B"]
     assert (case.remarks[0].who, case.remarks[0].text) == ("rater B", "you, read the body again")
     assert list_disagreements_page(study, "main", FIRST, ALL).people == ("you", "rater B")
     assert "rater-2" not in all_words(case) + all_words(list_disagreements_page(study, "main", FIRST, ALL))
@@ -101,7 +101,7 @@ def unblinded(study: Study) -> list[str]:
         return coding.state.round("main").unblinded
 
 
-def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study) -> None:
+def test_a_rater_sees_no_disagreements_before_a_recorded_view(study: Study) -> None:
     refused = [
         lambda: list_disagreements_page(study, "main", FIRST, ALL),
         lambda: build_case(study, "main", FIRST, ITEMS[0], "", ALL),
@@ -119,7 +119,7 @@ def test_a_rater_sees_and_does_nothing_before_saying_that_they_look(study: Study
     assert (needs_view_consent(study, "main", FIRST), unblinded(study)) == (False, ["rater-1", "lead"])
 
 
-def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Study) -> None:
+def test_people_without_access_cannot_record_a_view(study: Study) -> None:
     for viewer in (Viewer("rater-9", Role.RATER), BREAKER):
         with pytest.raises(StateError):
             look(study, viewer)
@@ -130,7 +130,7 @@ def test_who_may_not_see_the_disagreements_cannot_say_that_they_look(study: Stud
     assert unblinded(study) == []
 
 
-def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Study) -> None:
+def test_a_raters_view_is_recorded_once_and_prevents_blind_reopening(study: Study) -> None:
     for _ in range(2):
         look(study, FIRST)
         list_disagreements_page(study, "main", FIRST, ALL)
@@ -141,7 +141,7 @@ def test_that_a_rater_looked_is_on_record_once_and_ends_the_reopening(study: Stu
         reopen_by_name(study, "main", None, "a typo")
 
 
-def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study: Study) -> None:
+def test_tie_breakers_and_people_outside_the_round_see_no_disagreements(study: Study) -> None:
     for viewer, words in ((Viewer("rater-9", Role.RATER), "no role"), (BREAKER, "is the tie-breaker")):
         for look in (
             lambda viewer=viewer: list_disagreements_page(study, "main", viewer, ALL),
@@ -153,7 +153,7 @@ def test_who_has_no_part_in_a_round_and_who_breaks_its_ties_see_none_of_it(study
         settle_all_agreed(study, "main", FIRST)
 
 
-def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> None:
+def test_the_list_can_be_filtered_by_status_and_answer(study: Study) -> None:
     look(study, LEAD)
     settle(study, FIRST, ITEMS[1], "keep")
     found = list_disagreements_page(study, "main", LEAD, ALL)
@@ -166,7 +166,7 @@ def test_the_list_takes_what_is_open_and_what_somebody_said(study: Study) -> Non
     assert list_disagreements_page(study, "main", LEAD, DisagreementFilter(answer="installation")).rows == ()
 
 
-def test_a_case_leads_to_the_open_ones_before_and_after_it_and_round_to_the_first(study: Study) -> None:
+def test_a_case_links_to_the_previous_and_next_open_case(study: Study) -> None:
     look(study, LEAD)
     keys = [(item, "relevance") for item in ITEMS[:3]]
     ways = {item: build_case(study, "main", LEAD, item, "relevance", ALL) for item in ITEMS[:3]}
@@ -181,14 +181,14 @@ def test_a_case_leads_to_the_open_ones_before_and_after_it_and_round_to_the_firs
         build_case(study, "main", LEAD, ITEMS[5], "", ALL)
 
 
-def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(study: Study) -> None:
+def test_of_two_simultaneous_decisions_the_second_is_refused(study: Study) -> None:
     first = settle(study, FIRST, ITEMS[0], "keep", key="one")
     assert settle(study, FIRST, ITEMS[0], "keep", key="one") == first, "a click twice settles once"
     with pytest.raises(StateError, match="in the meantime"):
         settle(study, SECOND, ITEMS[0], "exclude: crash")
     settle(study, SECOND, ITEMS[0], "exclude: crash", seen=1)
     outcomes = build_case(study, "main", SECOND, ITEMS[0], "", ALL).outcomes
-    assert [(one.label, one.who) for one in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
+    assert [(outcome.label, outcome.who) for outcome in outcomes] == [("keep", "rater A"), ("exclude: crash", "you")]
     with pytest.raises(StateError, match="used before for another act"):
         settle(study, SECOND, ITEMS[1], "keep", key="one")
 
@@ -202,7 +202,7 @@ def test_where_two_settle_at_once_the_second_is_told_and_nothing_is_overwritten(
         (ITEMS[0], "keep", "discussion", "another"),
     ],
 )
-def test_a_decision_sent_again_with_another_content_is_refused(
+def test_resending_a_decision_with_other_content_is_refused(
     study: Study, item: str, answer: str, how: str, reason: str
 ) -> None:
     def send(item: str, answer: str, how: str, reason: str) -> int:
@@ -223,7 +223,7 @@ def test_a_decision_sent_again_with_another_content_is_refused(
         (ITEMS[0], "keep", "why", True),
     ],
 )
-def test_a_tie_answer_sent_again_with_another_content_is_refused(
+def test_resending_a_tie_answer_with_other_content_is_refused(
     tmp_path: Path, item: str, answer: str, text: str, settling: bool
 ) -> None:
     study = differing(tmp_path / "study", settle="discussion")
@@ -242,7 +242,7 @@ def test_a_tie_answer_sent_again_with_another_content_is_refused(
         send(item, answer, text, settling)
 
 
-def test_a_key_of_another_kind_of_act_is_refused(study: Study) -> None:
+def test_a_key_used_for_another_act_is_refused(study: Study) -> None:
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "a thought", key="one")
     for text, item in (("another", ITEMS[0]), ("a thought", ITEMS[1])):
         with pytest.raises(StateError, match="already sent"):
@@ -251,14 +251,14 @@ def test_a_key_of_another_kind_of_act_is_refused(study: Study) -> None:
         settle(study, FIRST, ITEMS[0], "keep", key="one")
 
 
-def test_a_comment_sent_twice_is_said_once(study: Study) -> None:
+def test_a_comment_sent_twice_is_recorded_once(study: Study) -> None:
     look(study, FIRST)
     for _ in range(2):
         comment_case(study, "main", FIRST, ITEMS[0], "relevance", "look at the code", key="said")
     assert [one.text for one in build_case(study, "main", FIRST, ITEMS[0], "", ALL).remarks] == ["look at the code"]
 
 
-def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(study: Study) -> None:
+def test_in_two_step_settling_a_joint_decision_needs_the_tie_breakers_answer(study: Study) -> None:
     look(study, FIRST)
     before = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [way for way, _ in before.methods] == ["discussion", "one-person"]
@@ -269,18 +269,18 @@ def test_in_two_steps_all_decide_together_only_after_the_tie_breaker_answered(st
     case = build_case(study, "main", FIRST, ITEMS[0], "", ALL)
     assert [way for way, _ in case.methods] == ["together", "discussion", "one-person"]
     assert [step.state for step in case.steps] == ["done", "done", "now"]
-    assert [(one.text, one.answer, one.is_independent) for one in case.remarks] == [
+    assert [(remark.text, remark.answer, remark.is_independent) for remark in case.remarks] == [
         ("first", "", False),
         ("second", "keep", True),
         ("third", "", False),
     ]
-    assert [[voice.name for voice in one.voices] for one in case.question.opinions] == [
+    assert [[voice.name for voice in opinion.voices] for opinion in case.question.opinions] == [
         ["you", "tie-breaker"],
         ["rater B"],
     ]
 
 
-def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> None:
+def test_a_settled_list_shows_the_next_steps(study: Study) -> None:
     look(study, LEAD)
     assert list_disagreements_page(study, "main", LEAD, ALL).next_steps == ()
     for item in ITEMS[:3]:
@@ -298,7 +298,7 @@ def test_when_all_is_settled_the_list_says_what_waits_for_it(study: Study) -> No
     assert list_disagreements_page(study, "main", BREAKER, ALL).people == ("rater A", "rater B")
 
 
-def test_a_proposal_waits_for_every_rater_and_then_becomes_a_decision_by_discussion(study: Study) -> None:
+def test_the_number_of_undecided_agreements_equals_the_decisions_they_give(study: Study) -> None:
     look(study, LEAD, FIRST, SECOND)
     proposed = settle(study, FIRST, ITEMS[0], "keep", "discussion", key="one")
     assert settle(study, FIRST, ITEMS[0], "keep", "discussion", key="one") == proposed, "sent twice, it counts once"
@@ -320,7 +320,7 @@ def test_a_proposal_waits_for_every_rater_and_then_becomes_a_decision_by_discuss
     assert (outcome.label, outcome.how, outcome.who) == ("exclude: crash", "by discussion", "rater-1, rater-2")
 
 
-def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) -> None:
+def test_codes_in_a_case_are_shown_with_their_definitions(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", facet="phase")
     look(study, LEAD)
     first, second = build_case(study, "main", LEAD, ITEMS[0], "", ALL).question.opinions
@@ -341,22 +341,22 @@ def test_codes_are_told_apart_by_what_the_codebook_says_of_them(tmp_path: Path) 
         ("phrase", SubmittedAnswer("", ("rotate, image",)), "rotate, image"),
     ],
 )
-def test_a_form_stands_for_one_answer(kind: str, chosen: SubmittedAnswer, answer: object) -> None:
+def test_a_form_gives_exactly_one_answer(kind: str, chosen: SubmittedAnswer, answer: object) -> None:
     assert read_submitted_answer(Facet("facet", kind), chosen, ["b", ["a", "b"]]) == answer
 
 
 @pytest.mark.parametrize("chosen", [SubmittedAnswer(), SubmittedAnswer("", (" ",)), SubmittedAnswer("a", ("b",))])
-def test_a_form_with_no_answer_or_two_is_refused(chosen: SubmittedAnswer) -> None:
+def test_a_form_without_or_with_two_answers_is_refused(chosen: SubmittedAnswer) -> None:
     with pytest.raises(InputError, match="chosen"):
         read_submitted_answer(Facet("facet", "single"), chosen, ["a"])
 
 
-def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: Study) -> None:
+def test_the_tie_breaker_sees_answers_but_nothing_about_their_raters(study: Study) -> None:
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, "a telling comment")
     tie = build_tie(study, "main", "tie-breaker")
     assert tie is not None
     assert (tie.item, tie.done, tie.total) == (ITEMS[0], 0, 3)
-    assert {one.label for one in tie.question.opinions} == {"keep", "exclude: crash"}
+    assert {opinion.label for opinion in tie.question.opinions} == {"keep", "exclude: crash"}
     told = all_words(tie) + all_words(list_ties(study, "main", "tie-breaker"))
     assert not [word for word in ("rater-", "telling", MEMO, 'unsure": true') if word in told]
     for stranger in ("rater-1", "lead"):
@@ -364,7 +364,7 @@ def test_the_tie_breaker_sees_answers_and_nothing_of_those_who_gave_them(study: 
             build_tie(study, "main", stranger)
 
 
-def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> None:
+def test_a_tie_breaker_answers_each_case_once_and_gets_the_next(study: Study) -> None:
     for item in ITEMS[:2]:
         answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "why", settling=False, key=item)
     again = answer_tie(
@@ -378,12 +378,12 @@ def test_a_tie_breaker_answers_once_and_comes_to_the_next_case(study: Study) -> 
     assert tie.item == ITEMS[2]
     settle(study, FIRST, ITEMS[2], "keep")
     assert build_tie(study, "main", "tie-breaker") is None
-    found = list_ties(study, "main", "tie-breaker")
-    assert (found.done, found.is_settled) == (3, False)
-    assert [row.answer for row in found.rows] == ["keep", "keep", ""]
+    ties = list_ties(study, "main", "tie-breaker")
+    assert (ties.done, ties.is_settled) == (3, False)
+    assert [row.answer for row in ties.rows] == ["keep", "keep", ""]
 
 
-def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -> None:
+def test_an_answer_of_a_deciding_tie_breaker_settles_the_case(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="tie-breaker", cases=1)
     look(study, FIRST)
     assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).methods == ()
@@ -398,7 +398,7 @@ def test_where_the_tie_breaker_decides_alone_an_answer_settles(tmp_path: Path) -
     )  # fmt: skip
 
 
-def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path) -> None:
+def test_in_a_discussion_the_tie_breaker_can_comment_or_settle(tmp_path: Path) -> None:
     study = differing(tmp_path / "study", settle="discussion", cases=2)
     for item, settling in zip(ITEMS[:2], (False, True), strict=True):
         answer_tie(study, "main", "tie-breaker", item, "", SubmittedAnswer("keep"), "", settling=settling, key=item)
@@ -407,7 +407,7 @@ def test_where_raters_discuss_a_tie_breaker_may_comment_or_settle(tmp_path: Path
     assert build_case(study, "main", FIRST, ITEMS[0], "", ALL).steps == ()
 
 
-def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(study: Study) -> None:
+def test_the_task_of_a_closed_round_shows_no_number_before_a_recorded_view(study: Study) -> None:
     def waits(name: str) -> list[tuple[str, bool, int, int]]:
         with open_coding(study) as coding:
             return [(one.part, one.has_viewed, one.done, one.items) for one in list_pending_tasks(coding.state, name)]
@@ -423,7 +423,7 @@ def test_a_closed_round_waits_for_its_raters_without_a_number_until_they_looked(
     assert waits("lead") == []
 
 
-def test_a_round_whose_ties_are_broken_by_one_person_does_not_wait_for_its_raters(tmp_path: Path) -> None:
+def test_raters_have_no_task_if_the_tie_breaker_decides_alone(tmp_path: Path) -> None:
     with open_coding(differing(tmp_path / "study", settle="tie-breaker")) as coding:
         assert list_pending_tasks(coding.state, "rater-1") == []
 
@@ -438,5 +438,5 @@ def test_a_round_whose_ties_are_broken_by_one_person_does_not_wait_for_its_rater
         ("2026-02-27T23:59:59.000000+00:00", ("was due on Friday 27 February", True)),
     ],
 )
-def test_a_deadline_is_said_as_one_says_it(deadline: str, words: tuple[str, bool]) -> None:
+def test_a_deadline_is_described_in_words(deadline: str, words: tuple[str, bool]) -> None:
     assert describe_deadline(deadline, datetime(2026, 3, 1, 12, tzinfo=UTC)) == words

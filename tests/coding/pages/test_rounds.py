@@ -1,4 +1,4 @@
-"""What the lead sees of rounds: what a plan would be, how far everybody is, what happened; never what was said."""
+"""The lead's pages of rounds: previews, progress and events, but no answers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def overviews(coding: CodingSession) -> dict[str, int]:
     return {one.round: one.missing for one in list_round_overviews(coding.study, coding.state)}
 
 
-def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) -> None:
+def test_missing_ratings_in_the_overview_equal_those_in_the_state(study: Study) -> None:
     with open_coding(study) as coding:
         assert overviews(coding) == missing(coding)
         open_by_name(coding, "pilot", None)
@@ -86,7 +86,7 @@ def test_what_is_missing_is_what_the_library_counts_at_every_step(study: Study) 
         assert overviews(coding)["pilot"] == missing(coding)["pilot"] == 4
 
 
-def test_what_can_be_done_is_what_the_library_lets_be_done(study: Study) -> None:
+def test_the_offered_acts_are_the_allowed_ones(study: Study) -> None:
     with open_coding(study) as coding:
 
         def acts(name: str) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ def test_what_can_be_done_is_what_the_library_lets_be_done(study: Study) -> None
         assert acts("phrases")[0] == "next set"
 
 
-def test_a_preview_is_what_opening_fixes(study: Study) -> None:
+def test_a_preview_shows_what_opening_would_fix(study: Study) -> None:
     wanted = {
         "round": "half",
         "items": {"after": "how-to"},
@@ -141,11 +141,11 @@ def test_a_preview_is_what_opening_fixes(study: Study) -> None:
     [("main", "comes after 'pilot', which has not been opened"), ("phases", "keeps, which is not settled yet"),
      ("triplets", "keeps, which is not settled yet")],
 )  # fmt: skip
-def test_a_preview_says_why_a_round_cannot_open_yet(study: Study, name: str, words: str) -> None:
+def test_a_preview_gives_the_reason_why_a_round_cannot_open(study: Study, name: str, words: str) -> None:
     assert words in preview_planned_round(study, name).obstacle
 
 
-def test_the_log_tells_what_happened_and_nothing_of_what_was_said(study: Study) -> None:
+def test_the_event_log_contains_no_answers(study: Study) -> None:
     with open_coding(study) as coding:
         open_by_name(coding, "pilot", None)
         rated(coding, "pilot", "rater-1")
@@ -161,7 +161,7 @@ def test_the_log_tells_what_happened_and_nothing_of_what_was_said(study: Study) 
     assert TELLING not in repr(log)
 
 
-def test_a_file_is_what_the_command_line_exports_and_asks_before_a_first_look(study: Study) -> None:
+def test_a_ratings_file_equals_the_export_and_its_first_view_needs_a_confirmation(study: Study) -> None:
     with open_coding(study) as coding:
         open_by_name(coding, "pilot", None)
         rated(coding, "pilot", "rater-2")
@@ -171,9 +171,9 @@ def test_a_file_is_what_the_command_line_exports_and_asks_before_a_first_look(st
         assert "rater-2" not in own
         assert find_view_consent(coding, "pilot", "rater-1") is None
         before = coding.state.head
-        told = find_view_consent(coding, "pilot", "lead")
-        assert told is not None
-        assert told.is_open
+        view_consent = find_view_consent(coding, "pilot", "lead")
+        assert view_consent is not None
+        assert view_consent.is_open
         assert coding.state.head == before
         record_consented_view(coding, "pilot", "lead")
         record_consented_view(coding, "pilot", "lead")
@@ -186,7 +186,7 @@ def test_a_file_is_what_the_command_line_exports_and_asks_before_a_first_look(st
             build_decisions_file(coding, "pilot", "rater-1")
 
 
-def test_a_memo_that_looks_like_a_formula_is_text_in_a_file(study: Study) -> None:
+def test_a_formula_like_memo_is_escaped_in_a_file(study: Study) -> None:
     with open_coding(study) as coding:
         open_by_name(coding, "pilot", None)
         item = coding.state.round("pilot").plan.items[0]

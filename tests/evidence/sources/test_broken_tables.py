@@ -1,4 +1,4 @@
-"""A bad row costs itself alone, and a file that is not what it says is refused in one sentence."""
+"""A bad row rejects only itself, and an invalid file is refused in one sentence."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from quaestor.evidence.sources.tables.source import read_column_names
         ("flag", "maybe"), ("flag", "2"),
     ],
 )  # fmt: skip
-def test_a_value_that_does_not_fit_its_type_rejects_its_row_alone(tmp_path: Path, kind: str, text: str) -> None:
+def test_a_value_that_does_not_fit_its_type_rejects_only_its_row(tmp_path: Path, kind: str, text: str) -> None:
     path = raw(tmp_path, f'id,v\n1,\n2,"{text}"\n3,\n')
     loaded = load(path, columns={"value": {"from": "v", "type": kind}})
     assert loaded.column("item") == ["row/1", "row/3"]
@@ -39,14 +39,14 @@ def test_the_largest_whole_numbers_are_kept(tmp_path: Path) -> None:
     assert load(path, columns={"id": {"type": "whole"}}).column("id") == [2**63 - 1, -(2**63), 5]
 
 
-def test_the_offset_leads_to_the_row_behind_fields_of_several_lines(tmp_path: Path) -> None:
+def test_the_offset_of_a_reject_is_right_after_multi_line_fields(tmp_path: Path) -> None:
     content = 'id,n,text\r\n1,1,"é\r\n\r\né"\r\n2,x,"a\nb"\r\n3,3,c\r\n4,y,d'.encode()
     loaded = load(raw(tmp_path, content), columns={"n": {"type": "whole"}})
     assert [content[reject.offset :][:3] for reject in loaded.rejects] == [b"2,x", b"4,y"]
     assert loaded.rejects[0].excerpt == '2,x,"a\nb"\r\n'
 
 
-def test_a_long_value_is_shown_short(tmp_path: Path) -> None:
+def test_a_long_value_is_shortened_in_the_reason(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, f"id,n\n1,{'9' * 100_000}\n"), columns={"n": {"type": "whole"}})
     assert len(loaded.reasons[0]) < 200
     assert len(loaded.rejects[0].excerpt) == 2_000
@@ -74,7 +74,7 @@ def test_undecodable_bytes_reject_only_their_row(tmp_path: Path) -> None:
     assert f"not utf-8: found bytes e9 22 0a at byte {content.index(0xE9)} of the file" in loaded.reasons[0]
 
 
-def test_a_nul_rejects_its_row_alone(tmp_path: Path) -> None:
+def test_a_nul_rejects_only_its_row(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, 'id,a\n1,ok\n2,"é\nx\0y"\n3,ok\n'))
     assert loaded.column("item") == ["row/1", "row/3"]
     assert "has a NUL at byte 7 of the row" in loaded.reasons[0]
@@ -87,14 +87,14 @@ def test_a_half_character_at_the_end_of_utf_16_rejects_the_last_row(tmp_path: Pa
     assert "not utf-16-le" in loaded.reasons[0]
 
 
-def test_a_field_over_4_mb_rejects_its_row_alone(tmp_path: Path) -> None:
+def test_a_field_over_4_mb_rejects_only_its_row(tmp_path: Path) -> None:
     path = raw(tmp_path, f"id,a\n1,{'x' * LONGEST_FIELD}\n2,{'x' * (LONGEST_FIELD + 1)}\n3,z\n")
     loaded = load(path)
     assert loaded.column("item") == ["row/1", "row/3"]
     assert "a field is over 4 MB long" in loaded.reasons[0]
 
 
-def test_a_line_longer_than_any_row_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_over_the_row_limit_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(delimited_module, "LONGEST_ROW", 100)
     monkeypatch.setattr(delimited_module, "_CHUNK", 64)
     content = f'id,a\n1,x\n2,"{"y" * 1000}\n3,z\n4,{"y" * 1000}'
@@ -107,7 +107,7 @@ def test_a_line_longer_than_any_row_is_passed_over(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize("chunk", [4, 8, 64])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-32-be"])
-def test_the_size_of_a_read_changes_nothing(
+def test_the_read_size_does_not_change_the_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk: int, encoding: str
 ) -> None:
     monkeypatch.setattr(delimited_module, "_CHUNK", chunk)
@@ -120,7 +120,7 @@ def test_the_size_of_a_read_changes_nothing(
 # Broken quotes
 
 
-def test_a_quote_that_is_never_closed_costs_only_its_own_row(tmp_path: Path) -> None:
+def test_a_quote_that_is_never_closed_rejects_only_its_row(tmp_path: Path) -> None:
     content = "id,a\n1,x\n" + '2,"open\n' + "".join(f"{number},y\n" for number in range(3, 50))
     loaded = load(raw(tmp_path, content))
     assert len(loaded.rows) == 48
@@ -130,20 +130,20 @@ def test_a_quote_that_is_never_closed_costs_only_its_own_row(tmp_path: Path) -> 
     assert loaded.rejects[0].excerpt == '2,"open\n'
 
 
-def test_a_quote_closed_by_a_later_row_s_quote_costs_only_its_own_row(tmp_path: Path) -> None:
+def test_a_quote_closed_by_a_quote_in_a_later_row_rejects_only_its_row(tmp_path: Path) -> None:
     content = 'id,a\n1,"open\n2,y\n3,"fine, really"\n4,"two\nlines"\n5,z\n'
     loaded = load(raw(tmp_path, content), columns={"a": {}})
     assert loaded.column("a") == ["y", "fine, really", "two\nlines", "z"]
     assert "a quote opened here ends 2 lines later in the middle of a field" in loaded.reasons[0]
 
 
-def test_quotes_that_are_not_doubled_are_not_guessed_at(tmp_path: Path) -> None:
+def test_unescaped_quotes_in_a_quoted_field_reject_the_row(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, 'id,a\n1,"she said "hi" to me"\n2,x\n'))
     assert loaded.column("item") == ["row/2"]
     assert "quotes inside a quoted field must be doubled" in loaded.reasons[0]
 
 
-def test_the_rest_of_a_broken_row_is_not_taken_for_a_row(tmp_path: Path) -> None:
+def test_the_rest_of_a_broken_row_is_not_read_as_a_row(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, 'id,a\n1,"she said "hi"\nand, she went"\n2,"x"\n3,5" disk\n'))
     assert loaded.column("item") == ["row/2", "row/3"]
     assert "may be the rest of row 2, whose quotes are broken" in loaded.reasons[1]
@@ -173,7 +173,7 @@ def test_a_wrong_delimiter_is_suggested(tmp_path: Path) -> None:
     assert "`delimiter`" in message
 
 
-def test_an_item_of_an_unknown_column_is_refused(tmp_path: Path) -> None:
+def test_an_item_setting_with_an_unknown_column_is_refused(tmp_path: Path) -> None:
     assert "correct `item` in the study file" in refusal(raw(tmp_path, "ID,a\n1,x\n"))
 
 
@@ -196,16 +196,16 @@ def test_an_item_of_an_unknown_column_is_refused(tmp_path: Path) -> None:
         ("t.ods", b"id", "is not a .csv, .tsv, .txt or .xlsx file"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+def test_a_file_that_is_not_a_table_is_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
     assert words in refusal(raw(tmp_path, content, name))
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "there is no file" in refusal(tmp_path / "none.csv")
     with pytest.raises(InputError, match="there is no file"):
         read_column_names(tmp_path / "none.csv", mapping(tmp_path / "none.csv"))
 
 
-def test_a_header_row_beyond_the_table_is_refused(tmp_path: Path) -> None:
+def test_a_header_row_after_the_last_row_is_refused(tmp_path: Path) -> None:
     assert "has 2 rows, none of them row 5" in refusal(raw(tmp_path, "id\n1\n"), header_row=5)
     assert "has an empty row 2 for its header" in refusal(raw(tmp_path, "id\n\n1\n"), header_row=2)

@@ -73,7 +73,7 @@ CELLS = {
         ("doubled quotes", "plain_rows"),
     ],
 )
-def test_one_quoted_cell_of_20_mb_is_refused_with_its_row(tmp_path: Path, cell: str, reader: str) -> None:
+def test_a_quoted_cell_of_20_mb_is_refused_with_its_row(tmp_path: Path, cell: str, reader: str) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b'item,memo\na,b\nc,"' + CELLS[cell] + b'"\n')
     said, peak = read(path, reader)
@@ -83,7 +83,7 @@ def test_one_quoted_cell_of_20_mb_is_refused_with_its_row(tmp_path: Path, cell: 
     assert peak < MOST
 
 
-def test_a_quote_that_stays_open_is_refused_with_its_row(tmp_path: Path) -> None:
+def test_an_unclosed_quote_is_refused_with_its_row(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_bytes(b'item,memo\na,b\nc,"' + b"d,e\n" * (5 * MEGABYTE))
     said, peak = read(path)
@@ -121,7 +121,7 @@ def sheet_of(rows: Iterator[bytes]) -> bytes:
     return b"<worksheet " + MAIN + b"><sheetData>" + b"".join(rows) + b"</sheetData></worksheet>"
 
 
-def test_a_cell_of_a_workbook_that_is_too_long_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_an_oversized_workbook_cell_is_refused_with_its_address(tmp_path: Path) -> None:
     cell = b'<row r="1"><c r="A1" t="inlineStr"><is><t>' + noise(60 * MEGABYTE) + b"</t></is></c></row>"
     said, peak = read(workbook(tmp_path / "a.xlsx", {"xl/worksheets/sheet1.xml": sheet_of(iter([cell]))}))
     assert "has a cell in row 1" in said
@@ -129,14 +129,14 @@ def test_a_cell_of_a_workbook_that_is_too_long_is_refused_with_its_place(tmp_pat
     assert peak < MOST
 
 
-def test_a_tag_without_an_end_is_refused(tmp_path: Path) -> None:
+def test_an_endless_xml_tag_is_refused(tmp_path: Path) -> None:
     sheet = b"<worksheet " + MAIN + b'><sheetData x="' + noise(60 * MEGABYTE) + b'"/></worksheet>'
     said, peak = read(workbook(tmp_path / "a.xlsx", {"xl/worksheets/sheet1.xml": sheet}))
     assert "not valid XML" in said
     assert peak < MOST
 
 
-def test_one_long_text_in_very_many_cells_is_refused(tmp_path: Path) -> None:
+def test_a_long_text_repeated_in_very_many_cells_is_refused(tmp_path: Path) -> None:
     shared = b'<sst count="1" uniqueCount="1" ' + MAIN + b"><si><t>" + noise(32_000) + b"</t></si></sst>"
     rows = (b'<row r="%d"><c r="A%d" t="s"><v>0</v></c></row>' % (number, number) for number in range(1, 200_000))
     parts = {"xl/sharedStrings.xml": shared, "xl/worksheets/sheet1.xml": sheet_of(rows)}

@@ -1,4 +1,4 @@
-"""A 7z archive gives back what was packed into it, in small pieces."""
+"""7z archives are unpacked completely in small pieces."""
 
 import bz2
 import lzma
@@ -22,7 +22,7 @@ from quaestor.evidence.sources.sevenzip import archive as sevenzip
 
 class TestContents:
     @pytest.mark.parametrize("method", METHODS)
-    def test_every_method_gives_back_what_was_packed(self, method: str, tmp_path: Path) -> None:
+    def test_every_compression_method_is_unpacked(self, method: str, tmp_path: Path) -> None:
         archive = SevenZip(pack(tmp_path / "site.7z", SITE, METHODS[method]))
         assert [(m.name, m.size) for m in archive.members] == [(n, len(data)) for n, data in SITE.items()]
         assert unpack(archive) == SITE
@@ -45,37 +45,37 @@ class TestContents:
             "site/empty.xml": b"",
         }
 
-    def test_only_what_is_marked_as_an_empty_file_and_not_as_deleted_is_a_member(self, tmp_path: Path) -> None:
+    def test_empty_files_are_members_and_deleted_entries_are_not(self, tmp_path: Path) -> None:
         # Four of five have no stream: a folder, an empty file, a deleted file and a deleted folder.
         marks = b"\x0e\x01\xb8" + b"\x0f\x01\x60" + b"\x10\x01\x30" + b"\x19\x02\x00\x00" + b"\x7f\x01x"
         files = named("folder", "full", "empty", "deleted", "deleted folder", marks=marks)
         archive = SevenZip(written(tmp_path / "marks.7z", single_member(b"abc", 3, files=files)))
         assert unpack(archive) == {"full": b"abc", "empty": b""}
 
-    def test_members_of_a_block_with_its_own_checksum_keep_theirs(self, tmp_path: Path) -> None:
+    def test_members_keep_their_checksums_if_their_block_has_one(self, tmp_path: Path) -> None:
         checksums = struct.pack("<II", zlib.crc32(b"ab"), zlib.crc32(b"c"))
         lists = b"\x08\x0d\x02\x09\x02\x0a\x01" + checksums + b"\x00"
         data = single_member(b"abc", 3, digest=zlib.crc32(b"abc"), substreams=lists, files=named("a", "b"))
         assert unpack(SevenZip(written(tmp_path / "two.7z", data))) == {"a": b"ab", "b": b"c"}
 
-    def test_half_a_surrogate_in_a_name_becomes_a_name_that_can_be_written(self, tmp_path: Path) -> None:
+    def test_a_lone_surrogate_in_a_member_name_is_replaced(self, tmp_path: Path) -> None:
         names = b"\x05\x01\x11\x07\x00" + b"\x00\xd8" + b"a\x00" + b"\x00\x00" + b"\x00"
         (member,) = SevenZip(written(tmp_path / "half.7z", single_member(b"abc", 3, files=names))).members
         assert member.name.encode().decode() == member.name == "\ufffda"
 
-    def test_an_archive_of_nothing_has_no_members(self, tmp_path: Path) -> None:
+    def test_an_empty_archive_has_no_members(self, tmp_path: Path) -> None:
         path = pack(tmp_path / "nothing.7z", {})
         assert SevenZip(path).members == ()
         assert unpack(SevenZip(path)) == {}
 
-    def test_a_header_that_is_not_packed_is_read(self, tmp_path: Path) -> None:
+    def test_an_uncompressed_header_is_read(self, tmp_path: Path) -> None:
         path = tmp_path / "plain.7z"
         with py7zr.SevenZipFile(path, "w") as archive:
             archive.set_encoded_header_mode(False)
             archive.writestr(SITE["Posts.xml"], "Posts.xml")
         assert unpack(SevenZip(path)) == {"Posts.xml": SITE["Posts.xml"]}
 
-    def test_bzip2_in_several_streams_is_read_to_the_last(self, tmp_path: Path) -> None:
+    def test_all_streams_of_multi_stream_bzip2_are_read(self, tmp_path: Path) -> None:
         data = rows(2_000)
         packed = b"".join(bz2.compress(data[start : start + 30_000]) for start in range(0, len(data), 30_000))
         path = tmp_path / "streams.7z"
@@ -99,20 +99,22 @@ class TestContents:
         ),
         method=st.sampled_from(sorted(METHODS)),
     )
-    def test_whatever_is_packed_comes_back(self, contents: dict[str, bytes], method: str, tmp_path: Path) -> None:
+    def test_any_packed_content_is_unpacked_unchanged(
+        self, contents: dict[str, bytes], method: str, tmp_path: Path
+    ) -> None:
         path = tmp_path / "any.7z"
         path.unlink(missing_ok=True)
         assert unpack(SevenZip(pack(path, contents, METHODS[method]))) == contents
 
 
 class TestStreaming:
-    def test_only_wanted_members_come_and_in_archive_order(self, tmp_path: Path) -> None:
+    def test_only_selected_members_are_returned_in_archive_order(self, tmp_path: Path) -> None:
         archive = SevenZip(pack(tmp_path / "site.7z", SITE))
         wanted = {"Tags.xml", "folder/Users.xml"}
         got = [(m, b"".join(pieces)) for m, pieces in archive.stream(lambda m: m.name in wanted)]
         assert got == [(Member(n, len(SITE[n])), SITE[n]) for n in ("folder/Users.xml", "Tags.xml")]
 
-    def test_what_is_left_unread_is_skipped(self, tmp_path: Path) -> None:
+    def test_an_unread_member_is_skipped(self, tmp_path: Path) -> None:
         archive = SevenZip(pack(tmp_path / "site.7z", SITE))
         got: dict[str, bytes] = {}
         left: list[Iterator[bytes]] = []
@@ -140,7 +142,7 @@ class TestStreaming:
         assert unpack(archive) == SITE
         assert len(begun) == 1
 
-    def test_a_block_without_wanted_members_is_never_decoded(self, tmp_path: Path) -> None:
+    def test_a_block_without_selected_members_is_not_decoded(self, tmp_path: Path) -> None:
         path = pack_in_blocks(tmp_path / "site.7z", {"a": rows(900)}, {"b": rows(900, 2)}, {"c": b"c"})
         data = bytearray(path.read_bytes())
         data[2_000:6_000] = bytes(4_000)
@@ -150,7 +152,7 @@ class TestStreaming:
         with pytest.raises(InputError, match="'a' fails"):
             unpack(archive)
 
-    def test_after_a_damaged_block_the_next_is_still_read(self, tmp_path: Path) -> None:
+    def test_a_damaged_block_does_not_prevent_reading_the_next(self, tmp_path: Path) -> None:
         path = pack_in_blocks(tmp_path / "site.7z", {"a": rows(900), "b": rows(9)}, {"c": rows(8)})
         data = bytearray(path.read_bytes())
         data[2_000:6_000] = bytes(4_000)
@@ -165,7 +167,7 @@ class TestStreaming:
         assert got["c"] == rows(8)
 
     @pytest.mark.parametrize("method", ["LZMA2", "LZMA", "BZip2", "Deflate", "BCJ and LZMA"])
-    def test_a_member_that_was_packed_very_small_stays_small_in_memory(self, method: str, tmp_path: Path) -> None:
+    def test_a_highly_compressed_member_is_read_in_bounded_memory(self, method: str, tmp_path: Path) -> None:
         size = 30_000_000
         archive = SevenZip(pack(tmp_path / "bomb.7z", {"bomb": bytes(size)}, METHODS[method]))
         tracemalloc.start()

@@ -38,22 +38,22 @@ def no_programs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class TestRefusals:
-    def test_a_file_that_is_no_archive(self, tmp_path: Path) -> None:
+    def test_a_file_that_is_not_an_archive_is_refused(self, tmp_path: Path) -> None:
         path = written(tmp_path / "Posts.xml", b"<posts></posts>" * 10)
         assert not looks_like_sevenzip(path)
         with pytest.raises(InputError, match=r"Posts\.xml is not a 7z archive; give"):
             SevenZip(path)
 
-    def test_a_path_that_leads_nowhere(self, tmp_path: Path) -> None:
+    def test_a_missing_path_is_refused(self, tmp_path: Path) -> None:
         assert not looks_like_sevenzip(tmp_path / "nowhere.7z")
         with pytest.raises(InputError, match=r"cannot be read .*; check the path"):
             SevenZip(tmp_path / "nowhere.7z")
 
-    def test_an_archive_looks_like_one(self, tmp_path: Path) -> None:
+    def test_an_archive_is_recognized_by_its_signature(self, tmp_path: Path) -> None:
         assert looks_like_sevenzip(pack(tmp_path / "site.7z", {"a": b"a"}))
 
     @pytest.mark.parametrize("hide_names", [False, True])
-    def test_an_encrypted_archive(self, hide_names: bool, tmp_path: Path) -> None:
+    def test_an_encrypted_archive_is_refused(self, hide_names: bool, tmp_path: Path) -> None:
         path = tmp_path / "secret.7z"
         with py7zr.SevenZipFile(path, "w", password="key", header_encryption=hide_names) as archive:
             archive.writestr(b"secret", "a")
@@ -67,7 +67,7 @@ class TestRefusals:
             SevenZip(path)
 
     @pytest.mark.usefixtures("no_programs")
-    def test_an_unknown_method_without_a_program(self, tmp_path: Path) -> None:
+    def test_an_unknown_method_is_refused_without_a_program(self, tmp_path: Path) -> None:
         path = written(tmp_path / "new.7z", single_member(b"abc", 3, coder=b"\x02\xab\xcd"))
         with pytest.raises(InputError, match="the method abcd"):
             SevenZip(path)
@@ -82,7 +82,7 @@ class TestRefusals:
             (b"\x21\x21\x01\xff", True),
         ],
     )
-    def test_a_dictionary_over_the_limit(self, coder: bytes, is_refused: bool, tmp_path: Path) -> None:
+    def test_a_dictionary_over_the_limit_is_refused(self, coder: bytes, is_refused: bool, tmp_path: Path) -> None:
         path = written(tmp_path / "wide.7z", single_member(b"abc", 3, coder=coder))
         if is_refused:
             with pytest.raises(InputError, match=r"dictionary of .* bytes of memory, over 536,870,912; pack"):
@@ -90,7 +90,7 @@ class TestRefusals:
         else:
             assert len(SevenZip(path).members) == 1
 
-    def test_more_members_or_blocks_than_allowed(self, tmp_path: Path) -> None:
+    def test_too_many_members_or_blocks_are_refused(self, tmp_path: Path) -> None:
         lies: list[dict[str, Any]] = [
             {"files": named("a", count=100_001)},
             {"files": named("a", count=2**64 - 1)},
@@ -101,13 +101,13 @@ class TestRefusals:
             with pytest.raises(InputError, match=r"broken 7z header \(it claims .*, more than 100,000\)"):
                 SevenZip(path)
 
-    def test_a_header_that_claims_to_be_huge(self, tmp_path: Path) -> None:
+    def test_a_header_with_a_huge_declared_size_is_refused(self, tmp_path: Path) -> None:
         start = struct.pack("<QQI", 0, 2**62, 0)
         data = sevenzip.MAGIC + b"\x00\x04" + struct.pack("<I", zlib.crc32(start)) + start
         with pytest.raises(InputError, match="7z header of 4,611,686,018,427,387,904 bytes"):
             SevenZip(written(tmp_path / "huge.7z", data))
 
-    def test_a_packed_header_that_unpacks_to_too_much(self, tmp_path: Path) -> None:
+    def test_a_header_that_unpacks_over_the_limit_is_refused(self, tmp_path: Path) -> None:
         size = HEADER_LIMIT + 1
         streams = b"\x06\x00\x01\x09\x01\x00\x07\x0b\x01\x00\x01\x01\x00\x0c" + number(size) + b"\x00\x00"
         path = written(tmp_path / "bomb.7z", with_start(b"x", b"\x17" + streams))
@@ -122,7 +122,7 @@ class TestRefusals:
         assert time.monotonic() - begun < 1
 
     @pytest.mark.usefixtures("no_programs")
-    def test_lzma_with_more_state_than_the_standard_library_holds(self, tmp_path: Path) -> None:
+    def test_lzma_with_unsupported_properties_is_refused(self, tmp_path: Path) -> None:
         path = written(tmp_path / "lc8.7z", single_member(b"abc", 3, coder=b"\x23\x03\x01\x01\x05\x08\0\0\1\0"))
         with pytest.raises(InputError, match="packed with LZMA in unusual settings"):
             SevenZip(path)
@@ -138,7 +138,7 @@ class TestRefusals:
         ],
         ids=["a ring beside the last", "one output twice", "one input twice", "an input that is not there"],
     )
-    def test_coders_that_are_joined_in_other_ways_than_a_chain(self, joints: bytes, told: str, tmp_path: Path) -> None:
+    def test_coders_that_do_not_form_a_chain_are_refused(self, joints: bytes, told: str, tmp_path: Path) -> None:
         coders = b"\x03" + b"\x01\x00" * 3 + joints
         streams = b"\x06\x00\x01\x09\x03\x00\x07\x0b\x01\x00" + coders + b"\x0c\x03\x03\x03\x00\x00"
         header = b"\x01\x04" + streams + named("a") + b"\x00"
@@ -166,20 +166,20 @@ class TestRefusals:
         ],
         ids=str,
     )
-    def test_a_header_that_contradicts_itself(self, lie: dict[str, Any], told: str, tmp_path: Path) -> None:
+    def test_a_contradictory_header_is_refused(self, lie: dict[str, Any], told: str, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=told):
             SevenZip(written(tmp_path / "lie.7z", single_member(b"abc", 3, **lie)))
 
 
 class TestDamage:
-    def test_a_cut_archive_is_refused_wherever_it_was_cut(self, tmp_path: Path) -> None:
+    def test_an_archive_truncated_anywhere_is_refused(self, tmp_path: Path) -> None:
         whole = pack(tmp_path / "site.7z", {"a": rows(50), "b": rows(20, 2)}).read_bytes()
         for length in range(len(whole)):
             with pytest.raises(InputError, match=r"cut short|not a 7z archive"):
                 SevenZip(written(tmp_path / "cut.7z", whole[:length]))
 
     @pytest.mark.parametrize("method", METHODS)
-    def test_flipped_bytes_give_an_error_or_the_very_same_bytes(self, method: str, tmp_path: Path) -> None:
+    def test_flipped_bytes_give_an_error_or_the_original_content(self, method: str, tmp_path: Path) -> None:
         contents = {"a": rows(60), "b": rows(20, 2), "c": b""}
         whole = pack(tmp_path / "site.7z", contents, METHODS[method]).read_bytes()
         chance = random.Random(7)
@@ -215,7 +215,7 @@ class TestDamage:
         assert opened[0]
         assert 0.1 < sum(opened) / len(opened) < 0.9
 
-    def test_a_flipped_byte_in_the_beginning_is_found(self, tmp_path: Path) -> None:
+    def test_a_flipped_byte_in_the_start_header_is_found(self, tmp_path: Path) -> None:
         data = bytearray(pack(tmp_path / "site.7z", {"a": b"a"}).read_bytes())
         data[12] ^= 1
         with pytest.raises(InputError, match=r"damaged 7z beginning .*; get the archive again"):
@@ -266,7 +266,7 @@ class TestDamage:
 
     @pytest.mark.parametrize(("method", "coder"), [("Copy", b"\x01\x00"), ("Deflate", b"\x03\x04\x01\x08")])
     @pytest.mark.parametrize("size", [10, 1_048_576])
-    def test_a_member_longer_than_declared_never_gives_more(
+    def test_a_member_longer_than_declared_is_cut_at_its_declared_size(
         self, method: str, coder: bytes, size: int, tmp_path: Path
     ) -> None:
         data = rows(30_000)

@@ -1,4 +1,4 @@
-"""What Python cannot unpack is unpacked by a program, as carefully."""
+"""Archives that Python cannot unpack are unpacked by an external program with the same checks."""
 
 import os
 import subprocess
@@ -60,7 +60,7 @@ class TestPrograms:
         ],
         ids=" ".join,
     )
-    def test_archives_of_the_real_program_come_back(self, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    def test_archives_of_the_7z_program_are_unpacked(self, arguments: tuple[str, ...], tmp_path: Path) -> None:
         seven_zip = find_seven_zip()
         assert seven_zip
         for name, data in LARGE.items():
@@ -74,7 +74,7 @@ class TestPrograms:
 
     @needs_seven_zip
     @pytest.mark.parametrize("method", METHODS)
-    def test_the_program_gives_the_same_bytes(
+    def test_an_external_program_gives_the_same_bytes(
         self, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sevenzip, "PROGRAM_THRESHOLD", 0)
@@ -84,7 +84,7 @@ class TestPrograms:
         assert len(commands) == (0 if method == "Copy" else 1)
 
     @needs_seven_zip
-    def test_the_program_is_left_alone_for_small_blocks_and_when_not_allowed(
+    def test_no_program_is_started_for_small_blocks_or_if_not_allowed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         commands = spied(monkeypatch)
@@ -99,7 +99,7 @@ class TestPrograms:
         "program", [pytest.param("7zz", marks=needs_seven_zip), pytest.param("bsdtar", marks=needs_bsdtar)]
     )
     @pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-    def test_names_mean_themselves_to_every_program(
+    def test_special_characters_in_member_names_are_passed_literally_to_programs(
         self, program: str, locale: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         names = [
@@ -129,7 +129,7 @@ class TestPrograms:
 
     @needs_seven_zip
     @pytest.mark.parametrize("name", ["a\\b", "../up", "./here", "line\nbreak", "folder"])
-    def test_names_that_a_program_might_misread_are_read_without_or_refused(
+    def test_member_names_that_a_program_might_misread_are_read_without_it_or_refused(
         self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sevenzip, "PROGRAM_THRESHOLD", 0)
@@ -171,7 +171,7 @@ class TestPrograms:
         assert b"".join(got)[:50_000] == LARGE["Posts.xml"][:50_000]
 
     @needs_seven_zip
-    def test_the_program_is_gone_when_the_caller_stops_early(self, tmp_path: Path) -> None:
+    def test_the_program_is_stopped_when_the_caller_stops_early(self, tmp_path: Path) -> None:
         archive = SevenZip(pack(tmp_path / "large.7z", {"Posts.xml": bytes(60_000_000)}))
         stream = archive.stream(lambda _: True)
         _, pieces = next(stream)
@@ -192,7 +192,7 @@ class TestPrograms:
             ("head -c 9000000 /dev/zero", "checksum is wrong"),
         ],
     )
-    def test_a_program_that_fails_is_quoted(
+    def test_the_error_of_a_failed_program_is_quoted(
         self, script: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = pack(tmp_path / "large.7z", {"Posts.xml": LARGE["Posts.xml"]}, METHODS["LZMA2"])
@@ -202,7 +202,7 @@ class TestPrograms:
 
     @pytest.mark.skipif(os.name == "nt", reason="the stand-in program is a shell script")
     @pytest.mark.parametrize("script", ["cat /dev/zero", "head -c 5000001 /dev/zero"])
-    def test_a_program_that_gives_too_much_is_cut_off(
+    def test_a_program_that_returns_too_many_bytes_is_stopped(
         self, script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         data = bytes(5_000_000)

@@ -1,4 +1,4 @@
-"""A table gives back what its cells say at the types a study asks for."""
+"""Table cells are read with the types of the study file."""
 
 import csv
 from datetime import datetime
@@ -102,7 +102,7 @@ def test_lists_are_split_and_their_entries_stripped(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_what_counts_as_missing_is_the_column_s_own(tmp_path: Path) -> None:
+def test_each_column_defines_its_missing_values(tmp_path: Path) -> None:
     path = raw(tmp_path, "id,a,b,c\n1,NA,NA, -99\n2,,,5\n")
     columns = {"a": {"empty": ["", "NA"]}, "b": {"empty": ["NA"]}, "c": {"type": "whole", "empty": ["-99"]}}
     loaded = load(path, columns=columns)
@@ -126,7 +126,7 @@ def test_quoted_fields_hold_delimiters_quotes_and_line_breaks(tmp_path: Path) ->
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "latin-1"])
 @pytest.mark.parametrize("last", ["", "end"])
-def test_line_ends_and_encodings(tmp_path: Path, ending: str, encoding: str, last: str) -> None:
+def test_all_line_endings_and_encodings_are_read(tmp_path: Path, ending: str, encoding: str, last: str) -> None:
     lines = ["id,text", "1,é", '2,"a', 'b"', "3,x"]
     content = ending.join(lines) + (ending if last else "")
     loaded = load(raw(tmp_path, content.encode(encoding)), columns={"text": {}}, encoding=encoding)
@@ -138,7 +138,7 @@ def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     assert (loaded.rows, loaded.rejects[0].offset) == ([], 8)
 
 
-def test_a_line_feed_across_two_utf_16_characters_ends_no_line(tmp_path: Path) -> None:
+def test_a_line_feed_byte_across_two_utf_16_characters_does_not_end_a_line(tmp_path: Path) -> None:
     text = "id,text\n1,ਊ\u0a00Ā\u0a0a\n2,\u0100\u0a0a\n"
     for encoding in ("utf-16-le", "utf-16-be"):
         path = raw(tmp_path, text.encode(encoding))
@@ -178,7 +178,7 @@ def test_the_header_can_be_in_a_later_row_and_be_followed_by_comments(tmp_path: 
     assert loaded.rejects == []
 
 
-def test_columns_without_a_name_or_with_the_same_one_stay_apart(tmp_path: Path) -> None:
+def test_unnamed_and_duplicate_columns_get_distinct_names(tmp_path: Path) -> None:
     path = raw(tmp_path, "id, other ,,other,other (1)\n1,a,b,c,d\n")
     assert read_column_names(path, mapping(path)) == ("id", "other (2)", "column 3", "other (3)", "other (1)")
     assert load(path).rows[0]["other"] == [
@@ -186,7 +186,7 @@ def test_columns_without_a_name_or_with_the_same_one_stay_apart(tmp_path: Path) 
     ]  # fmt: skip
 
 
-def test_blank_rows_are_passed_over_and_counted(tmp_path: Path) -> None:
+def test_blank_rows_are_skipped_and_counted(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, "id,a\n\n1,x\n,\n2,y\n\n"))
     assert (loaded.column("item"), loaded.column("row_number")) == (["row/1", "row/2"], [3, 5])
     assert loaded.counts.notable == {"blank rows": 3}
@@ -205,7 +205,7 @@ def test_the_item_is_made_from_columns_of_the_mapping_and_of_the_file(tmp_path: 
     assert loaded.column("item") == ["so/7!"]
 
 
-def test_an_item_that_was_there_before_is_rejected(tmp_path: Path) -> None:
+def test_a_duplicate_item_is_rejected(tmp_path: Path) -> None:
     loaded = load(raw(tmp_path, "id,n\n1,x\n1,5\n1,6\n2,7\n"), columns={"n": {"type": "whole"}})
     assert loaded.column("n") == [5, 7]
     assert "row 3 already has the item 'row/1'" in loaded.reasons[1]
@@ -221,7 +221,7 @@ def test_a_row_without_the_column_that_names_it_is_rejected(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("rows", "characters", "sizes"), [(4, 10**9, [4, 4, 2]), (10**9, 45, [4, 4, 2])])
-def test_batches_are_bounded_in_rows_and_in_characters(
+def test_batches_have_limited_rows_and_characters(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, characters: int, sizes: list[int]
 ) -> None:
     monkeypatch.setattr(source_module, "BATCH_ROWS", rows)
@@ -342,7 +342,7 @@ def test_what_a_workbook_writer_writes_is_read_back(
 @thorough
 @given(content=st.binary(max_size=300) | st.text('ab",\n\r\0é', max_size=60).map(str.encode))
 @example(content=b'id,a\n"\n"\n",\n')
-def test_no_file_stops_the_load_with_anything_but_a_refusal(tmp_path: Path, content: bytes) -> None:
+def test_any_file_is_loaded_or_refused(tmp_path: Path, content: bytes) -> None:
     path = raw(tmp_path, b"id,a\n" + content)
     try:
         loaded = load(path)
@@ -358,7 +358,7 @@ def test_no_file_stops_the_load_with_anything_but_a_refusal(tmp_path: Path, cont
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the labelled posts are not on this machine")
-def test_the_labelled_posts_load_whole(tmp_path: Path) -> None:
+def test_the_labelled_posts_are_loaded_completely(tmp_path: Path) -> None:
     form = "%Y-%m-%dT%H:%M:%S.%f"
     columns = {
         "id": {"type": "whole", "required": True},

@@ -1,4 +1,4 @@
-"""Cells of a workbook come at their types, and a workbook that means harm is refused before it does any."""
+"""Workbook cells are read with their types, and hostile workbooks are refused in bounded memory."""
 
 import os
 import struct
@@ -15,7 +15,7 @@ from tests.support.loaded_tables import altered, load, refusal, workbook
 from quaestor.evidence.sources.tables import workbook as workbook_module
 
 
-def test_cells_of_a_workbook_come_at_their_types(tmp_path: Path) -> None:
+def test_workbook_cells_are_read_with_their_types(tmp_path: Path) -> None:
     moment = datetime(2020, 1, 2, 3, 4, 5, 678000)
     header = ["id", "whole", "number", "time", "day", "flag", "list", "text", "left", "also"]
     path = workbook(tmp_path, [header, [1, 3.0, 2.5, moment, "2020-01-02", True, "a, b", 7, moment, False]])
@@ -75,12 +75,12 @@ def test_a_formula_gives_its_cached_value_and_a_failed_one_rejects_its_row(tmp_p
     assert "column a found '#DIV/0!', expected text" in loaded.reasons[0]
 
 
-def test_a_failed_formula_in_a_column_nobody_mapped_is_kept_as_it_shows(tmp_path: Path) -> None:
+def test_a_failed_formula_in_an_unmapped_column_is_kept_as_shown(tmp_path: Path) -> None:
     loaded = load(with_formulas(tmp_path), header_row=2)
     assert ("a", "#REF!") in loaded.rows[4]["other"]
 
 
-def test_the_sheet_is_the_first_or_the_one_named(tmp_path: Path) -> None:
+def test_the_first_or_the_named_sheet_is_read(tmp_path: Path) -> None:
     path = tmp_path / "table.xlsx"
     with xlsxwriter.Workbook(path) as book:
         for sheet in ("First", "Second & last"):
@@ -97,7 +97,7 @@ def test_an_empty_sheet_is_refused(tmp_path: Path) -> None:
 SHEET = "xl/worksheets/sheet1.xml"
 
 
-def test_cells_spread_too_far_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
+def test_cells_spread_too_far_apart_are_refused_before_they_fill_the_memory(tmp_path: Path) -> None:
     path = workbook(tmp_path, [["id"], ["1"]])
     altered(path, SHEET, lambda part: part.replace(b'r="A2"', b'r="XFD1048576"'))
     assert "over 1,048,576 rows and 16,384 columns" in refusal(path)
@@ -112,7 +112,7 @@ def test_cells_spread_too_far_are_refused_before_they_fill_the_memory(tmp_path: 
         (b"A1048577", "over 1,048,577 rows and 1 columns"),
     ],
 )
-def test_a_lone_cell_far_away_or_beyond_a_sheet_is_refused(tmp_path: Path, place: bytes, words: str) -> None:
+def test_a_lone_distant_cell_or_one_outside_the_sheet_is_refused(tmp_path: Path, place: bytes, words: str) -> None:
     path = altered(workbook(tmp_path, [["id"]]), SHEET, lambda part: part.replace(b'r="A1"', b'r="%s"' % place))
     assert words in refusal(path)
 
@@ -127,7 +127,7 @@ def test_a_count_of_strings_that_would_fill_the_memory_is_refused(tmp_path: Path
     assert "it declares 4294967295 entries" in refusal(path)
 
 
-def test_a_formatted_cell_far_away_does_no_harm(tmp_path: Path) -> None:
+def test_an_empty_formatted_distant_cell_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "table.xlsx"
     with xlsxwriter.Workbook(path) as book:
         page = book.add_worksheet()
@@ -136,7 +136,7 @@ def test_a_formatted_cell_far_away_does_no_harm(tmp_path: Path) -> None:
     assert load(path).column("item") == ["row/1"]
 
 
-def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_workbook_that_unpacks_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = workbook(tmp_path, [["id"], ["1"]])
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/media/image1.png", bytes(20_000_000))
@@ -147,7 +147,7 @@ def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypa
     assert "parts, over 3" in refusal(path)
 
 
-def test_a_part_that_is_larger_than_it_declares_is_refused(tmp_path: Path) -> None:
+def test_a_workbook_part_larger_than_declared_is_refused(tmp_path: Path) -> None:
     path = workbook(tmp_path, [["id"], ["1"]])
     with zipfile.ZipFile(path) as archive:
         info = archive.getinfo(SHEET)
@@ -166,11 +166,11 @@ def test_a_part_that_is_larger_than_it_declares_is_refused(tmp_path: Path) -> No
         lambda part: part.replace(b"<worksheet", b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet', 1),
     ],
 )
-def test_xml_that_is_broken_or_declares_entities_is_refused(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
+def test_broken_xml_and_entity_declarations_are_refused(tmp_path: Path, change: Callable[[bytes], bytes]) -> None:
     assert "not valid XML" in refusal(altered(workbook(tmp_path, [["id"], ["1"]]), SHEET, change))
 
 
-def test_a_zip_that_is_no_workbook_is_refused(tmp_path: Path) -> None:
+def test_a_zip_file_that_is_not_a_workbook_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "table.xlsx"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("readme.txt", "hello")

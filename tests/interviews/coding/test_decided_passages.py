@@ -56,13 +56,13 @@ SECOND = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return coded_study(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path)
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path)
 
 
 @pytest.fixture
@@ -75,19 +75,19 @@ def settled(study: Study) -> Study:
     return study
 
 
-def test_only_what_participants_said_becomes_an_item(study: Study) -> None:
+def test_only_turns_of_participants_become_items(study: Study) -> None:
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).plan.items == (DATA, ILLEGAL)
 
 
-def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> None:
+def test_a_round_closes_without_the_turns_of_withdrawn_participants(tmp_path: Path) -> None:
     study = coded_study(tmp_path, (TALK, TALK))
     with open_coding(study) as coding:
         rate(coding, ROUND, "rater-1", "P2/00001", {"themes": []})
     with interviews_of(study) as interviews:
         withdraw(interviews, "P2")
         place = count_round_progress(interviews.coding, interviews, ROUND, "rater-2")
-        assert [(one.interview, one.total) for one in place.transcripts] == [("P1", 2)]
+        assert [(transcript.interview, transcript.total) for transcript in place.transcripts] == [("P1", 2)]
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
             for item in (DATA, ILLEGAL):
@@ -98,19 +98,19 @@ def test_a_round_closes_without_the_turns_of_who_withdrew(tmp_path: Path) -> Non
         assert compute_round_agreement(coding.state, ROUND, "themes").n == 2
 
 
-def test_what_raters_agree_on_is_decided_with_the_stretches_of_both(settled: Study) -> None:
+def test_agreed_codes_are_decided_with_the_passages_of_both_raters(settled: Study) -> None:
     with interviews_of(settled) as interviews:
-        found = read_coded_passages(interviews)
-    assert [(one.item, one.code, one.words, one.raters) for one in found.passages if one.item == DATA] == [
+        coded_passages = read_coded_passages(interviews)
+    assert [(one.item, one.code, one.words, one.raters) for one in coded_passages.passages if one.item == DATA] == [
         (DATA, "practice/data", "First I look at the data, then ", ("rater-1", "rater-2")),
         (DATA, "practice/design", "the model is designed and trained.", ("rater-1", "rater-2")),
     ]
-    first = found.passages[0]
+    first = coded_passages.passages[0]
     assert (first.participant, first.question, first.memo, first.how) == ("P1", "stages", "again", "agreement")
-    assert (found.turns, found.unsettled, found.interviews) == (2, 0, ("P1",))
+    assert (coded_passages.turns, coded_passages.unsettled, coded_passages.interviews) == (2, 0, ("P1",))
 
 
-def test_who_named_a_code_and_with_which_fields_is_told(settled: Study) -> None:
+def test_a_decided_passage_names_its_raters_and_fields(settled: Study) -> None:
     with interviews_of(settled) as interviews:
         found = {one.code: one for one in read_coded_passages(interviews).passages if one.item == ILLEGAL}
     assert found["indicator"].fields == {"what": "loss", "threshold": "10"}
@@ -119,7 +119,7 @@ def test_who_named_a_code_and_with_which_fields_is_told(settled: Study) -> None:
     assert (found["shapes"].question, found["shapes"].words) == ("illegal", "When shapes do not match.")
 
 
-def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_settled(study: Study) -> None:
+def test_differing_codes_are_a_disagreement_and_are_not_counted_until_settled(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     with interviews_of(study) as interviews, pytest.raises(StateError, match="is open"):
         read_coded_passages(interviews, [ROUND])
@@ -128,10 +128,10 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
         assert list_differing(coding.state, ROUND) == {(ILLEGAL, "themes")}
     settle_agreed(study, ROUND, None)
     with interviews_of(study) as interviews:
-        found = read_coded_passages(interviews)
+        coded_passages = read_coded_passages(interviews)
         themes = read_themes(interviews)
-    assert {one.item for one in found.passages} == {DATA}
-    assert (found.turns, found.unsettled) == (1, 1)
+    assert {passage.item for passage in coded_passages.passages} == {DATA}
+    assert (coded_passages.turns, coded_passages.unsettled) == (1, 1)
     assert (themes.unused, themes.undecided) == (
         (),
         ("legitimacy › shapes that do not match", "legitimacy › indicator"),
@@ -140,7 +140,7 @@ def test_raters_who_give_other_codes_differ_and_nothing_is_counted_before_it_is_
     assert themes_table(themes).notes[-1].startswith("Not decided yet: legitimacy › shapes")
 
 
-def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(study: Study) -> None:
+def test_an_interview_is_coded_when_every_turn_is_decided_in_every_round(study: Study) -> None:
     def step() -> tuple[str, str, str, str]:
         with interviews_of(open_study(study.root)) as interviews:
             coding = build_interview_line(interviews, "P1", leads=True).steps[-1]
@@ -174,7 +174,7 @@ def test_an_interview_is_coded_when_every_turn_is_decided_and_no_round_is_left(s
     assert coding.words == "8 ratings of turns, all decided; 1 in vivo, not adopted as a code"
 
 
-def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp_path: Path) -> None:
+def test_a_lead_who_rated_does_not_see_the_number_of_disagreements_before_a_recorded_view(tmp_path: Path) -> None:
     study = coded_study(tmp_path, round_={**OPENED, "raters": ["rater-1", "lead"]})
     code_all(study, {"rater-1": FIRST, "lead": SECOND})
     close_by_name(study, ROUND, None)
@@ -184,7 +184,7 @@ def test_a_lead_who_rated_is_not_told_how_many_turns_differ_before_they_look(tmp
         )
 
 
-def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Study) -> None:
+def test_in_vivo_codes_are_not_counted_until_the_lead_adopts_them(settled: Study) -> None:
     with interviews_of(settled) as interviews:
         (words,) = list_in_vivo_passages(interviews, ROUND)
         assert (words.passage.words, words.name, words.passage.code) == ("threshold", "", "")
@@ -198,7 +198,7 @@ def test_words_in_vivo_count_for_nobody_until_the_lead_adopts_them(settled: Stud
         )
         (adopted,) = list_in_vivo_passages(interviews, ROUND)
         assert adopted.name == "legitimacy › a threshold of one's own"
-        assert adopted.passage.code in {one.code for one in read_coded_passages(interviews).passages}
+        assert adopted.passage.code in {passage.code for passage in read_coded_passages(interviews).passages}
         head = interviews.coding.state.head
         adopt(interviews.coding, *place, adopted.passage.code)
         assert interviews.coding.state.head == head, "adopted already"
@@ -213,7 +213,7 @@ def decided_with(study: Study, first: list[dict[str, Any]], second: list[dict[st
     settle_agreed(study, ROUND, None)
 
 
-def test_words_in_vivo_adopted_as_a_code_that_they_have_are_one_quotation_of_it(study: Study) -> None:
+def test_an_in_vivo_code_adopted_as_an_existing_code_of_the_passage_adds_no_quotation(study: Study) -> None:
     decided_with(study, [stretch(6, 24, "practice/data"), stretch(6, 24)], [stretch(6, 24, "practice/data")])
     with interviews_of(study) as interviews:
         adopt(interviews.coding, ROUND, DATA, 6, 24, "practice/data")
@@ -223,7 +223,7 @@ def test_words_in_vivo_adopted_as_a_code_that_they_have_are_one_quotation_of_it(
     assert (words.name, words.passage.raters) == ("practice › looking at the data", ("rater-1",))
 
 
-def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_mention(study: Study) -> None:
+def test_overlapping_in_vivo_codes_adopted_as_one_code_are_one_mention(study: Study) -> None:
     decided_with(study, [stretch(0, 18)], [stretch(8, 24)])
     with interviews_of(study) as interviews:
         assert [one.passage.raters for one in list_in_vivo_passages(interviews, ROUND)] == [("rater-1",), ("rater-2",)]
@@ -239,15 +239,15 @@ def test_overlapping_words_in_vivo_of_two_raters_adopted_as_one_code_are_one_men
         ]
 
 
-def test_a_code_whose_addition_was_undone_counts_for_no_words_that_were_adopted_as_it(study: Study) -> None:
+def test_undoing_the_addition_of_a_code_uncounts_passages_adopted_as_it(study: Study) -> None:
     decided_with(study, [stretch(0, 5), stretch(6, 24, "practice/data")], [stretch(6, 24, "practice/data")])
     with interviews_of(study) as interviews:
         adopt(interviews.coding, ROUND, DATA, 0, 5, NewCode("order", "practice"))
         assert {one.code for one in read_themes(interviews).quotations} == {"practice/data", "practice/order"}
         change_codebook(interviews.coding, "codebook.undo", {"version": 2})
-        found = read_themes(interviews)
-        assert ({one.code for one in found.quotations}, found.uncoded, found.in_vivo) == ({"practice/data"}, 1, 0)
-        assert "1 passage without a code" in " ".join(themes_table(found).notes)
+        themes = read_themes(interviews)
+        assert ({one.code for one in themes.quotations}, themes.uncoded, themes.in_vivo) == ({"practice/data"}, 1, 0)
+        assert "1 passage without a code" in " ".join(themes_table(themes).notes)
         (words,) = list_in_vivo_passages(interviews, ROUND)
         assert words.name == "", "it can be adopted as another"
         line = build_interview_line(interviews, "P1", leads=True).steps[-1].words
@@ -259,7 +259,7 @@ def split_of_design(**rule: str) -> dict[str, Any]:
     return {"code": "practice/design", "parts": parts, "rules": [rule], "otherwise": "practice/alone"}
 
 
-def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study) -> None:
+def test_a_split_rule_uses_the_other_codes_of_the_turn(study: Study) -> None:
     design = {ILLEGAL: [stretch(0, 4, "practice/design")]}
     given = {DATA: [stretch(0, 27, "practice/data"), stretch(31, 65, "practice/design")], **design}
     code_all(study, {"rater-1": given, "rater-2": given})
@@ -268,7 +268,7 @@ def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study
     split = split_of_design(facet="themes", answer="practice/data", part="practice/with-data")
     change_codebook(study, "codebook.split", split)
     with interviews_of(study) as interviews:
-        found = {(one.item, one.code): one.raters for one in read_coded_passages(interviews).passages}
+        found = {(passage.item, passage.code): passage.raters for passage in read_coded_passages(interviews).passages}
         (latest,) = [interviews.coding.state.history.latest.version]
         agreed = {code for code, _, _ in compute_agreement_by_code(interviews, ROUND, version=latest).codes}
     assert found == {
@@ -286,7 +286,7 @@ def test_a_rule_of_a_split_goes_by_the_other_codes_of_the_same_turn(study: Study
         {"facet": "themes", "answer": "dat", "part": "practice/with-data"},
     ],
 )
-def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, str]) -> None:
+def test_a_split_rule_that_matches_no_turn_is_refused(study: Study, rule: dict[str, str]) -> None:
     with pytest.raises(
         StateError, match=f"{rule['facet']}={rule['answer']} matches no turn .* themes and one of its codes"
     ):
@@ -295,16 +295,16 @@ def test_a_rule_that_no_turn_can_fit_is_refused(study: Study, rule: dict[str, st
         assert coding.state.history.latest.version == 1
 
 
-def test_codes_are_read_under_the_latest_codebook(settled: Study) -> None:
+def test_passages_are_read_under_the_latest_codebook(settled: Study) -> None:
     change_codebook(settled, "codebook.merge", {"codes": ["shapes"], "into": "indicator"})
     with interviews_of(settled) as interviews:
-        assert {one.code for one in read_coded_passages(interviews).passages if one.item == ILLEGAL} == {
+        assert {passage.code for passage in read_coded_passages(interviews).passages if passage.item == ILLEGAL} == {
             "indicator",
             "",
         }
 
 
-def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None:
+def test_passages_whose_codes_were_merged_are_counted_once(study: Study) -> None:
     """Words that two codes stood on are one quotation of the code that took their place."""
     given = {DATA: [stretch(0, 27, "practice/data", link="a"), stretch(0, 27, "practice/design", memo="x")]}
     code_all(study, {"rater-1": given, "rater-2": given})
@@ -318,7 +318,7 @@ def test_stretches_whose_codes_became_one_are_counted_once(study: Study) -> None
     assert quoted.words == one.words
 
 
-def test_two_stretches_of_one_code_that_overlap_stay_two_also_under_a_later_codebook(study: Study) -> None:
+def test_overlapping_passages_of_one_code_stay_separate_under_a_later_codebook(study: Study) -> None:
     fields = ({"what": "loss", "threshold": "10"}, {"what": "epoch", "threshold": "1"})
     both = [stretch(29, 60, "indicator", fields=fields[0]), stretch(40, 86, "indicator", fields=fields[1])]
     given = {ILLEGAL: [stretch(0, 25, "shapes"), stretch(30, 60, "shapes"), *both]}
@@ -337,8 +337,8 @@ def test_two_stretches_of_one_code_that_overlap_stay_two_also_under_a_later_code
     assert told() == [(0, 25, {}), (29, 60, fields[0]), (40, 86, fields[1])]
 
 
-def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Study) -> None:
-    """What an earlier round decided about a turn does not stand where raters differ on it now."""
+def test_an_unsettled_disagreement_of_a_later_round_replaces_an_earlier_decision(settled: Study) -> None:
+    """An earlier decision about a turn does not count while raters of a later round disagree."""
     add_round(settled, {**OPENED, "round": "again"})
     again = open_study(settled.root)
     open_by_name(again, "again", None)
@@ -348,16 +348,16 @@ def test_a_disagreement_of_a_later_round_counts_until_it_is_settled(settled: Stu
     with interviews_of(again) as interviews:
         for rounds in ((), (ROUND, "again"), ("again", ROUND)):
             found = read_coded_passages(interviews, rounds)
-            assert {one.item for one in found.passages} == {DATA}, rounds
+            assert {passage.item for passage in found.passages} == {DATA}, rounds
             assert (found.turns, found.unsettled) == (1, 1), rounds
         assert read_coded_passages(interviews, [ROUND]).unsettled == 0
         assert read_themes(interviews).unsettled == 1
         settle_with_assents(interviews.coding, "again", "lead", ILLEGAL, "themes", [], "discussion", "nothing of it")
         found = read_coded_passages(interviews)
-        assert ({one.item for one in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
+        assert ({passage.item for passage in found.passages}, found.turns, found.unsettled) == ({DATA}, 2, 0)
 
 
-def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None:
+def test_of_two_rounds_the_last_closed_counts(study: Study) -> None:
     add_round(study, {**OPENED, "round": "again"})
     both = open_study(study.root)
     open_by_name(both, "again", None)
@@ -367,10 +367,10 @@ def test_of_two_rounds_the_one_that_was_closed_last_counts(study: Study) -> None
         close_by_name(both, name, None)
         settle_agreed(both, name, None)
     with interviews_of(both) as interviews:
-        assert [one.code for one in read_coded_passages(interviews).passages] == ["indicator"]
+        assert [passage.code for passage in read_coded_passages(interviews).passages] == ["indicator"]
 
 
-def test_turns_of_who_declined_are_none_that_wait_to_be_settled(study: Study) -> None:
+def test_turns_of_declining_participants_are_not_left_to_settle(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
@@ -379,7 +379,7 @@ def test_turns_of_who_declined_are_none_that_wait_to_be_settled(study: Study) ->
         assert read_coded_passages(interviews).unsettled == 0
 
 
-def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Study) -> None:
+def test_agreement_is_computed_for_code_sets_and_for_each_code(study: Study) -> None:
     code_all(study, {"rater-1": FIRST, "rater-2": SECOND})
     close_by_name(study, ROUND, None)
     with interviews_of(study) as interviews:
@@ -394,7 +394,7 @@ def test_agreement_compares_the_sets_of_codes_and_each_code_by_itself(study: Stu
     assert by_answer.overall.n == 2
 
 
-def test_turns_of_one_answer_are_one_segment(tmp_path: Path) -> None:
+def test_turns_of_one_answer_are_one_segment_for_agreement(tmp_path: Path) -> None:
     talk = [*TALK, ("Guest", "And when it never converges.")]
     study = coded_study(tmp_path, [talk])
     later = "P1/00004"
@@ -408,7 +408,7 @@ def test_turns_of_one_answer_are_one_segment(tmp_path: Path) -> None:
     assert (by_answer.overall.n, by_answer.overall.percent.value) == (2, 1.0)
 
 
-def test_an_answer_that_a_rater_read_in_part_is_compared_with_nobodys(tmp_path: Path) -> None:
+def test_an_answer_judged_only_in_part_is_left_out_of_agreement(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", "And when it never converges.")]])
     code_all(study, {rater: {ILLEGAL: [stretch(0, 4, "shapes")]} for rater in RATERS})
     with open_coding(study) as coding:
@@ -420,7 +420,7 @@ def test_an_answer_that_a_rater_read_in_part_is_compared_with_nobodys(tmp_path: 
     assert by_answer.codes == () or all(found.n == 1 for _, _, found in by_answer.codes)
 
 
-def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(study: Study) -> None:
+def test_a_quotation_names_only_raters_who_gave_its_code(study: Study) -> None:
     code_all(
         study, {"rater-1": {DATA: [stretch(0, 27, "practice/data")]}, "rater-2": {DATA: [stretch(0, 27, "shapes")]}}
     )
@@ -428,8 +428,8 @@ def test_who_gave_another_code_to_words_is_not_told_as_a_rater_of_the_quotation(
     both = [stretch(0, 27, "practice/data"), stretch(0, 27, "shapes")]
     settle_with_assents(study, ROUND, "lead", DATA, "themes", both, "discussion", "both hold")
     with interviews_of(study) as interviews:
-        found = {one.code: one.raters for one in read_coded_passages(interviews).passages}
-        assert {one.raters for one in read_themes(interviews).quotations} == {1}
+        found = {passage.code: passage.raters for passage in read_coded_passages(interviews).passages}
+        assert {quotation.raters for quotation in read_themes(interviews).quotations} == {1}
     assert found == {"practice/data": ("rater-1",), "shapes": ("rater-2",)}
 
 
@@ -441,7 +441,7 @@ def test_two_raters_who_code_nothing_agree(study: Study) -> None:
     assert settle_agreed(study, ROUND, None) == 2
 
 
-def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path: Path) -> None:
+def test_exported_codings_are_imported_unchanged(study: Study, tmp_path: Path) -> None:
     code_all(study, {"rater-1": FIRST})
     with open_coding(study) as coding:
         rows = export_ratings(coding, ROUND, "rater-1")
@@ -468,7 +468,7 @@ def test_ratings_go_out_to_a_file_and_come_back_the_same(study: Study, tmp_path:
         ([stretch(number, number + 1) for number in range(500)], "500 passages"),
     ],
 )
-def test_stretches_that_make_no_sense_are_refused_in_a_sentence(study: Study, given: object, why: str) -> None:
+def test_invalid_passages_are_refused_in_one_sentence(study: Study, given: object, why: str) -> None:
     with open_coding(study) as coding, pytest.raises(InputError, match=why):
         rate(coding, ROUND, "rater-1", DATA, {"themes": given})
     assert on_record(study, "rater-1", DATA) is None

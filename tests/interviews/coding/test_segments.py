@@ -24,7 +24,7 @@ def transcripts(draw: st.DrawFn) -> Transcript:
 
 @settings(max_examples=60, deadline=None)
 @given(transcripts())
-def test_every_turn_of_the_participant_after_a_question_is_in_one_answer(transcript: Transcript) -> None:
+def test_every_participant_turn_after_a_question_belongs_to_one_answer(transcript: Transcript) -> None:
     answers = split_answers(transcript)
     answering = [turn.number for segment in answers for turn in segment.turns]
     spoken = [turn for turn in transcript.turns if turn.voice is Voice.PARTICIPANT]
@@ -33,7 +33,7 @@ def test_every_turn_of_the_participant_after_a_question_is_in_one_answer(transcr
     assert len({segment.id for segment in answers}) == len(answers)
 
 
-def test_an_answer_shows_nobodys_name_and_is_called_by_the_turn_that_asks() -> None:
+def test_an_answer_is_masked_and_identified_by_the_turn_that_asks() -> None:
     turns = (
         SpokenTurn(0, Voice.INTERVIEWER, "Which stages?", question="stages", asks=True, start=1.0),
         SpokenTurn(1, Voice.PARTICIPANT, "Ask Zanthor.", (Replacement(1, 4, 11, "[person 1]"),), "stages", start=2.0),

@@ -1,4 +1,4 @@
-"""What is wrong with a guide, and what only looks odd: each in one sentence, found before anybody is asked."""
+"""Problems and warnings of a guide, each in one sentence, before the first interview."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quaestor.interviews.model.guide_file import parse_guide
 BESIDE = ("guide.md", "agreement.md")
 
 
-def found(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Problem]:
+def problems_after(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Problem]:
     text = SMALL
     for old, new in changes:
         assert old in text
@@ -20,8 +20,8 @@ def found(*changes: tuple[str, str], files: tuple[str, ...] = BESIDE) -> list[Pr
     return find_problems(parse_guide(text, "guide"), files)
 
 
-def test_a_sound_guide_has_no_problem() -> None:
-    assert found() == []
+def test_a_valid_guide_has_no_problems() -> None:
+    assert problems_after() == []
 
 
 GRAVE = {
@@ -55,57 +55,59 @@ ODD = {
 
 
 @pytest.mark.parametrize("words", ["Which stages does your work have", "“Which stages, does your work have?”"])
-def test_a_question_is_the_same_whatever_its_punctuation(words: str) -> None:
-    (problem,) = found(("When do you call a model illegal?", words))
+def test_questions_that_differ_only_in_punctuation_are_duplicates(words: str) -> None:
+    (problem,) = problems_after(("When do you call a model illegal?", words))
     assert (problem.where, problem.grave) == ("question illegal", False)
     assert "also in the section practice, as stages" in problem.words
 
 
-def test_questions_that_differ_in_a_sign_that_is_spoken_are_two() -> None:
+def test_questions_that_differ_in_a_spoken_sign_are_different() -> None:
     asked = (
         ("Which stages does your work have?", "Do you use C#?"),
         ("When do you call a model illegal?", "Do you use C++?"),
     )
-    assert found(*asked) == []
+    assert problems_after(*asked) == []
 
 
 @pytest.mark.parametrize(("change", "where", "said"), GRAVE.values(), ids=GRAVE)
-def test_what_keeps_a_guide_from_being_used(change: tuple[str, str], where: str, said: str) -> None:
-    assert [one.where for one in found(change) if one.grave and said in one.words] == [where]
+def test_a_serious_problem_prevents_use_of_a_guide(change: tuple[str, str], where: str, said: str) -> None:
+    assert [problem.where for problem in problems_after(change) if problem.grave and said in problem.words] == [where]
 
 
 @pytest.mark.parametrize(("change", "where", "said"), ODD.values(), ids=ODD)
-def test_what_is_only_to_be_thought_about(change: tuple[str, str], where: str, said: str) -> None:
-    problems = found(change)
-    assert [one.where for one in problems if said in one.words] == [where]
-    assert not any(one.grave for one in problems if said in one.words)
+def test_a_warning_does_not_prevent_use_of_a_guide(change: tuple[str, str], where: str, said: str) -> None:
+    problems = problems_after(change)
+    assert [problem.where for problem in problems if said in problem.words] == [where]
+    assert not any(problem.grave for problem in problems if said in problem.words)
 
 
-def test_a_section_without_minutes_is_named_and_not_refused() -> None:
-    problems = found((" minutes=5}", "}"))
+def test_a_section_without_minutes_gives_a_warning() -> None:
+    problems = problems_after((" minutes=5}", "}"))
     assert Problem("section practice", "it has no time: add minutes=5, or what it takes", grave=False) in problems
-    assert [one.where for one in problems if one.grave] == ["guide"]
+    assert [problem.where for problem in problems if problem.grave] == ["guide"]
 
 
-def test_an_opening_that_comes_later_and_a_closing_that_does_not_come_last_are_named() -> None:
-    early = found(("#welcome minutes=1 .opening", "#welcome minutes=1 .closing"), ("minutes=1 .closing}\nThank you:",
-                  "minutes=1 .opening}\nThank you:"))  # fmt: skip
+def test_a_misplaced_opening_or_closing_is_reported() -> None:
+    early = problems_after(
+        ("#welcome minutes=1 .opening", "#welcome minutes=1 .closing"),
+        ("minutes=1 .closing}\nThank you:", "minutes=1 .opening}\nThank you:"),
+    )
     assert [(one.where, one.words) for one in early] == [
         ("section thanks", "it is marked .opening but is not the first section: move it"),
         ("section welcome", "it is marked .closing but is not the last section: move it"),
     ]
 
 
-def test_a_guide_that_asks_nothing_and_an_empty_section_are_named() -> None:
+def test_a_guide_without_questions_and_an_empty_section_are_reported() -> None:
     empty = parse_guide("+++\nminutes = 1\n+++\n# A {#a minutes=1}\n", "guide")
-    said = [one.words.split(":")[0] for one in find_problems(empty)]
+    said = [problem.words.split(":")[0] for problem in find_problems(empty)]
     assert "it has no questions" in said
     assert "it is empty" in said
 
 
-def test_every_problem_says_how_it_is_mended() -> None:
+def test_every_problem_states_a_remedy() -> None:
     for change, _, _ in (*GRAVE.values(), *ODD.values()):
-        for one in found(change):
+        for one in problems_after(change):
             what, _, remedy = one.words.partition(": ")
             assert what, one
             assert remedy, one

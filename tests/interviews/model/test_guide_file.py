@@ -1,4 +1,4 @@
-"""Guides as files: what is written is what is read, and what cannot be read is refused with its line."""
+"""Guide files are parsed back unchanged, and unreadable ones are refused with their line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ guides = st.builds(
 
 @given(guides)
 @settings(max_examples=60, deadline=None)
-def test_a_guide_is_read_from_what_is_written_of_it(guide: Guide) -> None:
+def test_a_written_guide_is_parsed_back_unchanged(guide: Guide) -> None:
     text = guide_text(guide)
     assert parse_guide(text, guide.id) == guide
     assert parse_guide("\ufeff" + text.replace("\n", "\r\n"), guide.id) == guide
@@ -83,21 +83,21 @@ HOSTILE = st.lists(
 
 @given(HOSTILE)
 @settings(max_examples=100, deadline=None)
-def test_any_text_is_a_guide_or_is_refused_in_one_sentence(text: str) -> None:
+def test_any_text_is_parsed_or_refused_in_one_sentence(text: str) -> None:
     try:
-        found = parse_guide(text, "guide")
+        guide = parse_guide(text, "guide")
     except InputError as error:
         assert re.match(r"guide\.md(, line \d+)?", str(error))
         assert "\n" not in str(error)
         assert "\x1b" not in str(error)
     else:
-        assert parse_guide(guide_text(found), "guide") == found
+        assert parse_guide(guide_text(guide), "guide") == guide
 
 
-def test_everything_a_guide_can_say_is_read() -> None:
+def test_all_parts_of_a_guide_are_parsed() -> None:
     guide = parse_guide(SMALL, "guide")
     assert (guide.title, guide.minutes, guide.agreement) == ("How developers judge models", 10, "agreement.md")
-    assert [(one.id, one.minutes, one.part) for one in guide.sections] == [
+    assert [(section.id, section.minutes, section.part) for section in guide.sections] == [
         ("welcome", 1, "opening"), ("practice", 5, ""), ("legitimacy", 3, ""), ("thanks", 1, "closing"),
     ]  # fmt: skip
     assert (guide.opening, guide.closing) == ("Thank you for your time.", "Thank you: this helps.")
@@ -116,7 +116,7 @@ def test_probes_can_be_numbered() -> None:
     assert asked.items == (ReferenceItem("i", "an item"),)
 
 
-def test_lines_that_go_on_below_belong_to_what_they_go_on_with() -> None:
+def test_continuation_lines_belong_to_the_line_above() -> None:
     text = f"{ONE}## A long\nquestion? {{#q}}\n"
     with pytest.raises(InputError, match=r"line 5.* has no id"):
         parse_guide(text, "guide")
@@ -127,14 +127,14 @@ def test_lines_that_go_on_below_belong_to_what_they_go_on_with() -> None:
     assert asked.items == (ReferenceItem("two", "an item of two lines"),)
 
 
-def test_a_heading_may_be_indented_a_little_as_in_markdown() -> None:
+def test_a_heading_can_be_indented_as_in_markdown() -> None:
     text = f"{ONE}    # to be said\n   ## Why? {{#why}}\n"
     (section,) = parse_guide(text, "guide").sections
     assert section.script == "    # to be said"
-    assert [one.id for one in section.questions] == ["why"]
+    assert [question.id for question in section.questions] == ["why"]
 
 
-def test_lines_are_counted_as_an_editor_counts_them() -> None:
+def test_line_numbers_in_errors_match_those_of_an_editor() -> None:
     text = ONE.replace("\n", "\r\n") + "said\u2028on\r\n## Nothing in braces?\r\n"
     with pytest.raises(InputError, match=r"^guide\.md, line 6: 'Nothing in braces\?' has no id"):
         parse_guide(text, "guide")
@@ -179,7 +179,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED.items(), ids=range(len(REFUSED)))
-def test_what_cannot_be_read_is_refused_with_its_line(text: str, said: str) -> None:
+def test_an_unreadable_guide_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(InputError, match=said) as refused:
         parse_guide(text, "guide")
     assert "\n" not in str(refused.value)
@@ -188,18 +188,18 @@ def test_what_cannot_be_read_is_refused_with_its_line(text: str, said: str) -> N
 @pytest.mark.parametrize(
     "line", ["# a" + " " * 60_000 + "b", "## q {#q}\n" + "a\n" * 60_000, "- [ ]" + " {" * 60_000, "#" * 60_000]
 )
-def test_a_text_made_to_stall_the_reader_does_not(line: str) -> None:
+def test_a_pathological_line_is_parsed_quickly(line: str) -> None:
     """Sizes at which a reader that goes back and forth would take minutes."""
     with suppress(InputError):
         parse_guide(f"{ONE}{line}\n", "guide")
 
 
-def test_a_guide_of_a_book_is_refused() -> None:
+def test_a_guide_over_the_size_limit_is_refused() -> None:
     with pytest.raises(InputError, match="more than 1,000,000 characters"):
         parse_guide("+" * (LONGEST + 1), "guide")
 
 
-def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "guide.md"
     path.write_bytes(b"+++\n\xff\xfe")
     with pytest.raises(InputError, match="not a UTF-8 text"):
@@ -208,7 +208,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         read_guide_text(tmp_path)
 
 
-def test_a_guide_that_no_file_says_is_not_written() -> None:
+def test_a_guide_that_cannot_be_parsed_back_is_not_written() -> None:
     strange = Guide("guide", "Title", 5, (GuideSection("a", "A", 5, script="# no words to say"),))
     with pytest.raises(InputError):
         guide_text(strange)
@@ -217,7 +217,7 @@ def test_a_guide_that_no_file_says_is_not_written() -> None:
 REFERENCE = DOCS / "reference" / "interview-guide.md"
 
 
-def test_the_reference_names_everything_that_can_be_written() -> None:
+def test_the_reference_lists_every_key_and_class() -> None:
     page = REFERENCE.read_text("utf-8")
     for key in KEYS:
         assert f"`{key}`" in page or f"`[{key}]`" in page, key
@@ -225,6 +225,6 @@ def test_the_reference_names_everything_that_can_be_written() -> None:
         assert f"| `.{word}` |" in page, word
 
 
-def test_the_guide_of_the_reference_has_nothing_wrong_with_it() -> None:
+def test_the_example_guide_in_the_reference_has_no_problems() -> None:
     (text,) = re.findall(r"```markdown\n(.*?)```", REFERENCE.read_text("utf-8"), flags=re.DOTALL)
     assert find_problems(parse_guide(text, "guide"), ("agreement.md",)) == []

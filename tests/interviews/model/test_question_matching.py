@@ -1,4 +1,4 @@
-"""Questions of a guide are found where they are asked in other words, and nowhere else."""
+"""Rephrased guide questions are matched in a transcript, and other turns are not."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ TALK: list[tuple[str, str]] = [
 ]
 
 
-def test_questions_in_other_words_are_found_and_small_talk_is_not() -> None:
+def test_rephrased_questions_are_matched_and_small_talk_is_not() -> None:
     found = {
-        one.turn: one.question
-        for one in match_questions([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
+        question.turn: question.question
+        for question in match_questions([(place, words) for place, (_, words) in enumerate(TALK)], GUIDE)
     }
     planted = {place: question for place, (question, _) in enumerate(TALK) if question}
     right = sum(planted.get(turn) == question for turn, question in found.items())
@@ -69,39 +69,39 @@ def test_questions_in_other_words_are_found_and_small_talk_is_not() -> None:
     assert right >= 0.9 * len(planted), set(planted.values()) - set(found.values())
 
 
-def test_what_a_person_said_stands_and_the_others_are_fitted_around_it() -> None:
+def test_manual_matches_are_kept_and_others_are_fitted_around_them() -> None:
     turns = [
         (0, "Which stages does the development of a model go through?"),
         (1, "And the factors you weigh?"),
         (2, "So?"),
     ]
-    assert [one.question for one in match_questions(turns, GUIDE)] == ["stages", "factors"]
+    assert [question.question for question in match_questions(turns, GUIDE)] == ["stages", "factors"]
     assert [(one.turn, one.question) for one in match_questions(turns, GUIDE, {0: ""})] == [(1, "factors")]
     assert [(one.turn, one.question) for one in match_questions(turns, GUIDE, {1: ""})] == [(0, "stages")]
     assert match_questions(turns, GUIDE, {0: "duties", 1: ""}) == []
 
 
-def test_a_question_is_found_again_where_the_interviewer_goes_back_to_it() -> None:
+def test_a_repeated_question_is_matched_again() -> None:
     turns = [
         (0, "When would you call a model illegitimate?"),
         (3, "Which stages does the development of a model go through?"),
         (7, "So again, when would you call a model illegitimate?"),
     ]
-    assert [(one.turn, one.question) for one in match_questions(turns, GUIDE)] == [
+    assert [(question.turn, question.question) for question in match_questions(turns, GUIDE)] == [
         (0, "illegal"),
         (3, "stages"),
         (7, "illegal"),
     ]
 
 
-def test_the_order_of_the_guide_decides_between_questions_that_sound_alike() -> None:
+def test_the_order_of_the_guide_decides_between_similar_questions() -> None:
     guide = parse_guide(
         "+++\ntitle = 'x'\nminutes = 2\n+++\n# A {#a minutes=1}\n## What could the tools improve? {#first}\n"
         "## Where is the time lost? {#between}\n# B {#b minutes=1}\n## What could the tools improve? {#second}\n",
         "x",
     )
     alike, between = "What could the tools improve?", "Where is the time lost?"
-    assert [one.question for one in match_questions([(0, alike), (2, between), (4, alike)], guide)] == [
+    assert [question.question for question in match_questions([(0, alike), (2, between), (4, alike)], guide)] == [
         "first",
         "between",
         "second",
@@ -110,19 +110,19 @@ def test_the_order_of_the_guide_decides_between_questions_that_sound_alike() -> 
     assert [one.question for one in match_questions([(0, between), (2, alike)], guide)] == ["between", "second"]
 
 
-def test_words_without_spaces_are_compared_by_pairs_of_signs() -> None:
+def test_text_without_spaces_is_compared_by_character_pairs() -> None:
     assert stem_words("模型训练") == {"模型", "型训", "训练"}
     guide = parse_guide(
         "+++\ntitle = 'x'\nminutes = 2\n+++\n# A {#a minutes=2}\n"
         "## 什么时候模型不合法? {#illegal}\n## 你给什么建议? {#advice}\n",
         "x",
     )
-    assert [one.question for one in match_questions([(0, "你认为什么时候模型不合法?")], guide)] == ["illegal"]
+    assert [question.question for question in match_questions([(0, "你认为什么时候模型不合法?")], guide)] == ["illegal"]
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=12))
-def test_whatever_is_said_gives_questions_of_the_guide_at_most_one_a_turn(said: list[str]) -> None:
-    found = match_questions(list(enumerate(said)), GUIDE)
-    assert len({one.turn for one in found}) == len(found)
-    assert all(GUIDE.question(one.question) is not None and 0 <= one.score <= 1.0001 for one in found)
+def test_each_turn_matches_at_most_one_guide_question(said: list[str]) -> None:
+    questions = match_questions(list(enumerate(said)), GUIDE)
+    assert len({question.turn for question in questions}) == len(questions)
+    assert all(GUIDE.question(one.question) is not None and 0 <= one.score <= 1.0001 for one in questions)

@@ -22,14 +22,14 @@ def turns(draw: st.DrawFn) -> SpokenTurn:
     return SpokenTurn(0, Voice.PARTICIPANT, raw, replaced)
 
 
-def test_a_name_is_shown_by_its_pseudonym() -> None:
+def test_a_name_is_shown_as_its_pseudonym() -> None:
     turn = SpokenTurn(0, Voice.PARTICIPANT, "Quell said so", (Replacement(0, 0, 5, "[person 1]"),))
     assert turn.text == "[person 1] said so"
     assert turn.to_shown(6, 10) == (11, 15)
     assert turn.to_raw(11, 15) == (6, 10)
 
 
-def test_who_selects_part_of_a_pseudonym_means_all_of_it() -> None:
+def test_selecting_part_of_a_pseudonym_selects_all_of_it() -> None:
     turn = SpokenTurn(0, Voice.PARTICIPANT, "so Quell said", (Replacement(0, 3, 8, "[person 1]"),))
     assert turn.to_raw(5, 7) == (3, 8)
     assert turn.to_raw(0, 5) == (0, 8)
@@ -37,7 +37,7 @@ def test_who_selects_part_of_a_pseudonym_means_all_of_it() -> None:
 
 
 @given(turns(), st.data())
-def test_shown_places_lead_back_to_the_same_recorded_words(turn: SpokenTurn, data: st.DataObject) -> None:
+def test_shown_positions_map_back_to_the_recorded_words(turn: SpokenTurn, data: st.DataObject) -> None:
     if not turn.text:
         return
     start = data.draw(st.integers(0, len(turn.text) - 1))
@@ -51,7 +51,7 @@ def test_shown_places_lead_back_to_the_same_recorded_words(turn: SpokenTurn, dat
 
 
 @given(turns())
-def test_the_pieces_cover_every_recorded_character_once(turn: SpokenTurn) -> None:
+def test_shown_pieces_cover_every_recorded_character_once(turn: SpokenTurn) -> None:
     places = [place for _, low, high in turn.shown_pieces() for place in range(low, high)]
     assert places == list(range(len(turn.raw)))
     assert "".join(piece for piece, _, _ in turn.shown_pieces()) == turn.text

@@ -37,7 +37,7 @@ PLACE = (ROUND, "P1/00003", 12, 21)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """Two raters coded all of it the same, a feeling in vivo."""
     study = themed_study(tmp_path_factory.mktemp("made"), ANSWERS, settled=False)
     loss = stretch(0, 8, "indicator", fields={"what": "loss", "threshold": "10"})
@@ -52,8 +52,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path)
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path)
 
 
 def with_names(study: Study) -> Study:
@@ -64,7 +64,7 @@ def with_names(study: Study) -> Study:
 
 
 def refused(study: Study, kind: str, payload: dict[str, Any]) -> str:
-    """The one sentence with which an act is refused; nothing is on record, and the name is not told."""
+    """The error that refuses an act; checks that nothing is recorded and the name is not shown."""
     with open_coding(study) as coding:
         head = coding.state.head
         with pytest.raises(StateError) as why:
@@ -75,7 +75,7 @@ def refused(study: Study, kind: str, payload: dict[str, Any]) -> str:
     return told
 
 
-def test_words_in_vivo_are_not_adopted_under_a_known_name(study: Study) -> None:
+def test_an_in_vivo_code_cannot_be_adopted_under_a_known_name(study: Study) -> None:
     with open_interviews(with_names(study)) as interviews:
         head = interviews.coding.state.head
         with pytest.raises(StateError, match=r"the name of a new code contains the known name of \[person 1\]"):
@@ -106,14 +106,12 @@ def test_words_in_vivo_are_not_adopted_under_a_known_name(study: Study) -> None:
         ),
     ],
 )
-def test_no_act_brings_a_known_name_into_the_codebook(
-    study: Study, kind: str, payload: dict[str, Any], what: str
-) -> None:
+def test_no_codebook_change_can_add_a_known_name(study: Study, kind: str, payload: dict[str, Any], what: str) -> None:
     change_codebook(copy := with_names(study), "codebook.rename", {"code": "time", "name": "time it takes"})
     assert refused(copy, kind, payload).startswith(f"{what} contains the known name of [")
 
 
-def test_what_was_said_before_a_name_was_known_is_not_said_again(study: Study) -> None:
+def test_undoing_a_change_cannot_bring_back_a_known_name(study: Study) -> None:
     """A code can be mended whatever its words are; taking that back would bring the name in once more."""
     change_codebook(study, "codebook.rename", {"code": "data", "name": "data of Obviax"})
     change_codebook(with_names(study), "codebook.redefine", {"code": "data", "definition": "what there is"})
@@ -121,7 +119,7 @@ def test_what_was_said_before_a_name_was_known_is_not_said_again(study: Study) -
     assert "the name of the code 'data'" in refused(study, "undo", {"version": version})
 
 
-def test_a_codebook_file_that_holds_a_known_name_is_not_imported(tmp_path: Path) -> None:
+def test_a_codebook_file_with_a_known_name_is_not_imported(tmp_path: Path) -> None:
     study = a_study(tmp_path / "study", more=FACET)
     text = (
         '[[facet]]\nid = "themes"\n[[code]]\nid = "one"\nfacet = "themes"\nname = "one"\ndefinition = "as Brimm says"\n'
@@ -135,14 +133,14 @@ def test_a_codebook_file_that_holds_a_known_name_is_not_imported(tmp_path: Path)
 
 
 @pytest.mark.parametrize("key", ["interviews.key", "identities.key"])
-def test_where_a_key_is_kept_elsewhere_the_codebook_stays_and_no_other_key_is_made(study: Study, key: str) -> None:
+def test_without_the_key_the_codebook_is_not_changed_and_no_key_is_created(study: Study, key: str) -> None:
     (with_names(study).root / key).unlink()
     with pytest.raises(StateError, match=f"{key} is missing"):
         change_codebook(study, "codebook.rename", {"code": "data", "name": "the data"})
     assert not (study.root / key).exists()
 
 
-def test_a_study_without_interviews_is_asked_nothing(tmp_path: Path) -> None:
+def test_a_study_without_interviews_has_no_name_check(tmp_path: Path) -> None:
     study = a_study(tmp_path / "study")
     change_codebook(study, "codebook.facet", {"id": "themes"})
     change_codebook(study, "codebook.add", {"id": "brimm", "facet": "themes", "name": "Wexla Brimm"})
@@ -150,7 +148,7 @@ def test_a_study_without_interviews_is_asked_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("old", ["legitimacy/obviax_loss", "factors/as-wexla-brimm-says"])
-def test_an_id_that_holds_a_name_is_told_until_another_code_takes_its_place(
+def test_a_code_id_with_a_name_is_reported_until_another_code_replaces_it(
     study: Study, tmp_path: Path, old: str
 ) -> None:
     """It stays in the history of the codebook, and is in nothing that is published."""
@@ -160,7 +158,7 @@ def test_an_id_that_holds_a_name_is_told_until_another_code_takes_its_place(
     change_codebook(study, "codebook.add", {"id": old, "facet": "themes", "parent": parent, "name": "harmless"})
     change_codebook(study, "codebook.merge", {"codes": [before], "into": old})
     with open_interviews(with_names(study)) as interviews:
-        assert old in {one.code for one in read_themes(interviews).quotations}
+        assert old in {quotation.code for quotation in read_themes(interviews).quotations}
         told = [(one.kind, one.where) for one in find_remaining_names(interviews) if one.kind in ("code", "id")]
         assert told == [("id", "the id of a code of the facet 'themes'")]
         with pytest.raises(StateError, match=r"merge the code into a new one \(`quaestor codebook merge`\)") as why:
@@ -170,23 +168,23 @@ def test_an_id_that_holds_a_name_is_told_until_another_code_takes_its_place(
     change_codebook(study, "codebook.merge", {"codes": [old], "into": new})
     with open_interviews(open_study(study.root)) as interviews:
         refuse_names_in(interviews)
-        found = read_themes(interviews)
-        written = write_themes(interviews, found, tmp_path / "out")
-        assert new in {one.code for one in found.quotations}
-        assert old not in str(found) + str(build_interview_tables(found))
+        themes = read_themes(interviews)
+        written = write_themes(interviews, themes, tmp_path / "out")
+        assert new in {quotation.code for quotation in themes.quotations}
+        assert old not in str(themes) + str(build_interview_tables(themes))
         assert written
     assert not [path for path in (tmp_path / "out").rglob("*.*") if old.encode() in path.read_bytes()]
 
 
-def test_a_code_that_took_anothers_place_asks_for_the_same_and_names_the_same_item(study: Study) -> None:
+def test_a_code_that_replaces_another_keeps_its_fields_and_reference_item(study: Study) -> None:
     for old, new, parent in (("indicator", "sign", "legitimacy"), ("data", "size", "factors")):
         change_codebook(study, "codebook.add", {"id": new, "facet": "themes", "parent": parent, "name": new})
         change_codebook(study, "codebook.merge", {"codes": [old], "into": new})
     with open_interviews(study) as interviews:
-        found = read_themes(interviews)
-    (sign,) = (one for one in found.codes if one.id == "sign")
+        themes = read_themes(interviews)
+    (sign,) = (code for code in themes.codes if code.id == "sign")
     assert sign.fields == ("what", "threshold")
-    tallies = {one.key: one for one in found.references[0].items}
+    tallies = {item.key: item for item in themes.references[0].items}
     assert (tallies["data"].named, tallies["data"].codes) == (("P1",), ("size",))
     assert (tallies["other"].named, tallies["other"].codes) == (("P1",), ("other-factor",))
     assert tallies["time"].named == ()

@@ -61,7 +61,7 @@ TELLING = ("Zanthor", "Quellix", "Obviax", "OBVIAX", "Wexla", "Brimm", "z.quelli
 
 @pytest.fixture
 def room(tmp_path: Path) -> Iterator[Interviews]:
-    """P1 names themselves, their employer and a colleague, who speaks too; P2 speaks of P1."""
+    """P1 mentions themselves, their employer and a colleague, who also speaks; P2 mentions P1."""
     with open_interviews(a_study(tmp_path / "study", more=FACET)) as opened:
         with_transcript(opened, turns=FIRST)
         with_transcript(opened, turns=SECOND)
@@ -75,8 +75,8 @@ def words(room: Interviews, name: str) -> str:
     return "\n".join(turn.text for turn in room.transcript(name).turns)
 
 
-def test_participants_are_known_by_contact_data_and_by_what_recordings_call_them(room: Interviews) -> None:
-    told = {one.shown: one.forms for one in list_names(room) if one.kind == "person"}
+def test_participants_are_known_by_contact_details_and_speaker_labels(room: Interviews) -> None:
+    told = {name.shown: name.forms for name in list_names(room) if name.kind == "person"}
     assert told == {"[person 1]": ("Wexla Brimm",), "P1": ("Zanthor Quellix",)}
     set_contact(room, "P1", Contact())
     assert [(one.shown, one.participant) for one in list_all_names(room) if one.derived] == [("P1", "P1")], (
@@ -87,31 +87,31 @@ def test_participants_are_known_by_contact_data_and_by_what_recordings_call_them
         list_names(room, "rater-1")
 
 
-def test_all_at_once_replaces_what_is_sure_throughout_the_study(room: Interviews) -> None:
+def test_confirming_all_replaces_all_sure_matches(room: Interviews) -> None:
     assert answer_all_places(room, True) == len(list_proposals(room, state=CONFIRMED)) > 6
     assert words(room, "P1") == (
         "Hello P1, which stages does your work have?\n"
         "At [organisation A] I, P1, ask [person 1]. [person 1]'s team decides. Write to P1.\nThat is me."
     )
     assert words(room, "P2").endswith("🙂 As P1 of [organisation A] said: when Zanthr marks it. Mark it.")
-    assert [(one.words, one.sure) for one in list_proposals(room)] == [("Zanthr", False)]
+    assert [(proposal.words, proposal.sure) for proposal in list_proposals(room)] == [("Zanthr", False)]
     assert answer_all_places(room, True, doubtful=True) == 1
     assert not any(name in words(room, "P1") + words(room, "P2") for name in TELLING)
-    entries = [one for one in room.file.read_entries(about="P1") if one.kind == "replace"]
-    assert {one.actor for one in entries} == {"lead"}
+    entries = [entry for entry in room.file.read_entries(about="P1") if entry.kind == "replace"]
+    assert {entry.actor for entry in entries} == {"lead"}
 
 
-def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: Interviews) -> None:
+def test_matches_are_confirmed_or_refused_one_by_one(room: Interviews) -> None:
     first, second, *_ = list_proposals(room, "P1")
     assert (first.words, first.before, first.place) == ("Zanthor", "Hello ", "P1/00000:6-13")
     assert answer_places(room, [first.place], True) == 1
     assert answer_places(room, [second.place], False) == 1
     assert second.words == "Obviax GmbH"
-    left = [one.words for one in list_proposals(room, "P1")]
+    left = [proposal.words for proposal in list_proposals(room, "P1")]
     assert not [one for one in left if "Obviax" in one], "what is shorter within it is refused with it"
     add_name(room, "person", ["Somebody Else"])
-    assert second.place in [one.place for one in list_proposals(room, state=REFUSED)]
-    assert second.place not in [one.place for one in list_proposals(room)]
+    assert second.place in [proposal.place for proposal in list_proposals(room, state=REFUSED)]
+    assert second.place not in [proposal.place for proposal in list_proposals(room)]
     assert answer_places(room, [first.place], False) == 1, "what was replaced can be taken back"
     assert "Hello Zanthor" in words(room, "P1")
     assert answer_places(room, [first.place], True) == 1
@@ -121,26 +121,26 @@ def test_places_are_answered_one_by_one_and_what_is_refused_stays_refused(room: 
         answer_places(room, ["../P1"], True)
 
 
-def test_a_place_that_is_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
-    place = next(one.place for one in list_proposals(room, "P1") if one.words == "Wexla Brimm")
+def test_a_match_refused_for_one_name_is_proposed_for_another(room: Interviews) -> None:
+    place = next(proposal.place for proposal in list_proposals(room, "P1") if proposal.words == "Wexla Brimm")
     answer_places(room, [place], False)
-    made = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
-    assert [(one.words, one.name) for one in list_proposals(room, "P1", "[a team]")] == [("Brimm", made.id)]
+    name = add_name(room, "other", ["Wexla Brimm's team", "Brimm"], "[a team]")
+    assert [(one.words, one.name) for one in list_proposals(room, "P1", "[a team]")] == [("Brimm", name.id)]
     remove_name(room, "[person 1]")
     again = add_name(room, "person", ["Wexla Brimm"])
     assert again.id != "person-1", "which was refused at that place"
-    assert [one.place for one in list_proposals(room, "P1", again.id)][:1] == [place]
+    assert [proposal.place for proposal in list_proposals(room, "P1", again.id)][:1] == [place]
     assert answer_places(room, [place], True) == 1
     assert f"ask {again.shown}." in words(room, "P1")
 
 
-def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Interviews) -> None:
+def test_a_match_of_two_people_needs_a_decision(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     add_name(room, "person", ["Wexla P Grelvan"], participant="P2")
-    assert [one.words for one in list_proposals(room, "P1")].count("Wexla Brimm") == 1, (
+    assert [proposal.words for proposal in list_proposals(room, "P1")].count("Wexla Brimm") == 1, (
         "which only one of them is called"
     )
-    either = [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
+    either = [proposal for proposal in list_proposals(room, "P1") if proposal.words == "Wexla"]
     assert [(one.shown, one.sure, one.why) for one in either] == [
         ("[person 1]", True, "also the name of P2"),
         ("P2", True, "also the name of [person 1]"),
@@ -149,7 +149,7 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     assert (first, second) == (f"{either[0].at}=person-1", f"{either[0].at}=person-2")
     places = count_progress(room, "P1").found
     answer_all_places(room, True, doubtful=True)
-    assert [one.place for one in list_proposals(room)] == [first, second], "nobody has said which"
+    assert [proposal.place for proposal in list_proposals(room)] == [first, second], "nobody has said which"
     assert count_progress(room, "P1").open == 1
     assert count_progress(room, "P1").found == places, "each place counts once"
     assert [(one.kind, one.shown) for one in find_remaining_names(room)] == [("transcript", "[person 1] or P2")]
@@ -160,34 +160,34 @@ def test_a_place_that_fits_two_people_waits_until_somebody_says_which(room: Inte
     shown = read_transcript_as(room, "P1", "rater-1").turns[1].text
     assert "[person 1] or P2's team decides" in shown
     answer_places(room, [first], False)
-    (left,) = [one for one in list_proposals(room) if one.words == "Wexla"]
+    (left,) = [proposal for proposal in list_proposals(room) if proposal.words == "Wexla"]
     assert (left.shown, left.why, left.place) == ("P2", "as it is known", either[0].at), "the other one comes up"
     answer_places(room, [left.place], True)
     assert "P2's team decides" in words(room, "P1")
     assert (list_proposals(room), find_remaining_names(room)) == ([], [])
 
 
-def test_a_shared_place_is_closed_by_one_answer_and_taken_back_for_the_other(room: Interviews) -> None:
+def test_confirming_a_shared_match_for_one_person_closes_it_for_the_other(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
-    _, second = (one.place for one in list_proposals(room, "P1") if one.words == "Wexla")
+    _, second = (proposal.place for proposal in list_proposals(room, "P1") if proposal.words == "Wexla")
     assert answer_places(room, [second], True) == 1
     assert "[person 9]'s team" in words(room, "P1")
-    assert not [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
+    assert not [proposal for proposal in list_proposals(room, "P1") if proposal.words == "Wexla"]
     at = second.partition("=")[0]
     answer_places(room, [at], False)
-    (again,) = [one for one in list_proposals(room, "P1") if one.words == "Wexla"]
+    (again,) = [proposal for proposal in list_proposals(room, "P1") if proposal.words == "Wexla"]
     assert (again.shown, again.place) == ("[person 1]", at)
-    (taken,) = [one.place for one in list_proposals(room, "P1", state=REFUSED)]
+    (taken,) = [proposal.place for proposal in list_proposals(room, "P1", state=REFUSED)]
     assert answer_places(room, [taken], True) == 1
     assert "[person 9]'s team" in words(room, "P1"), "and not the one that is open there"
     answer_places(room, [at], False)
     assert answer_all_places(room, False, name="[person 1]") > 0
-    assert [one.shown for one in list_proposals(room, "P1", state=REFUSED) if one.words == "Wexla"] == [
+    assert [proposal.shown for proposal in list_proposals(room, "P1", state=REFUSED) if proposal.words == "Wexla"] == [
         "[person 9]", "[person 1]",
     ]  # fmt: skip
 
 
-def test_all_that_may_be_one_of_two_is_that_one_where_the_lead_says_so(room: Interviews) -> None:
+def test_the_lead_can_assign_all_ambiguous_matches_to_one_person(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], "[person 9]")
     answer_all_places(room, True, name="[person 1]")
     assert [one.shown for one in list_proposals(room, "P1") if one.words == "Wexla"] == ["[person 1]", "[person 9]"]
@@ -195,7 +195,7 @@ def test_all_that_may_be_one_of_two_is_that_one_where_the_lead_says_so(room: Int
     assert "[person 1]'s team" in words(room, "P1")
 
 
-def test_the_name_of_who_withdraws_is_replaced_also_where_it_may_be_another(room: Interviews) -> None:
+def test_a_withdrawn_participants_name_is_replaced_even_if_ambiguous(room: Interviews) -> None:
     add_name(room, "person", ["Wexla Grelvan"], participant="P2")
     said = {"question": "", "text": "ask Wexla", "at": 3.0, "section": "practice"}
     room.file.add(NewEntry("note", "lead", said, "P1", "P1", room.now()))
@@ -204,7 +204,7 @@ def test_the_name_of_who_withdraws_is_replaced_also_where_it_may_be_another(room
     assert "P2's team decides" in words(room, "P1")
 
 
-def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
+def test_a_replacement_cannot_contain_another_known_name(room: Interviews) -> None:
     answer_all_places(room, True)
     for change in (
         lambda: add_name(room, "person", ["Anybody New"], "[a friend of Quellix]"),
@@ -226,7 +226,7 @@ def test_words_that_are_shown_hold_no_other_name(room: Interviews) -> None:
     assert told == [("shown", "a replacement in the transcript P1", "[organisation B]")], "where it stays replaced"
 
 
-def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_being_published(tmp_path: Path) -> None:
+def test_speaker_labels_equal_to_replacements_do_not_block_publication(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room, turns=(("Interviewer", "Who?"), ("Person 1", "Person 1 is me."), ("Guest", "Product A.")))
         add_name(room, "person", ["Person 1"])
@@ -235,17 +235,17 @@ def test_a_recording_that_calls_people_as_they_are_shown_keeps_nothing_from_bein
         assert find_remaining_names(room) == []
 
 
-def test_a_name_that_is_added_later_is_looked_for_again_and_a_longer_one_takes_the_place(room: Interviews) -> None:
+def test_a_name_added_later_is_searched_for_and_a_longer_match_replaces_a_shorter(room: Interviews) -> None:
     answer_all_places(room, True)
-    made = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
+    name = add_name(room, "other", ["ask Wexla Brimm"], "[two of them]")
     places = list_proposals(room, name="[two of them]")
-    assert [(one.words, one.name) for one in places] == [("ask Wexla Brimm", made.id)]
+    assert [(place.words, place.name) for place in places] == [("ask Wexla Brimm", name.id)]
     answer_places(room, [places[0].place], True)
     assert "I, P1, [two of them]. [person 1]'s team" in words(room, "P1")
     assert list_proposals(room, "P1") == []
 
 
-def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Interviews) -> None:
+def test_a_changed_replacement_applies_everywhere_and_cannot_contain_the_name(room: Interviews) -> None:
     answer_all_places(room, True)
     change_replacement(room, "person 1", "[a colleague]")
     assert "ask [a colleague]. [a colleague]'s team" in words(room, "P1")
@@ -263,14 +263,14 @@ def test_other_words_for_a_name_stand_everywhere_and_never_hold_it(room: Intervi
     assert add_name(room, "person", ["Anybody New"]).id != "person-1", "which stands in a transcript"
 
 
-def test_names_with_signs_are_found_replaced_and_keep_a_study_from_being_published(tmp_path: Path) -> None:
+def test_names_with_signs_are_found_replaced_and_block_publication(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         said = "At AT&T, at Ernst+Young and at Hollerith & Daughters we wrote C#; C is older."
         with_transcript(room, turns=(*TALK, ("Guest", said)))
         for form in ("AT&T", "Ernst & Young", "Hollerith & Daughters"):
             add_name(room, "organisation", [form])
         add_name(room, "product", ["C#"])
-        assert [one.shown for one in find_remaining_names(room)] == [
+        assert [remaining_name.shown for remaining_name in find_remaining_names(room)] == [
             "[organisation A]", "[organisation B]", "[organisation C]", "[product A]"
         ]  # fmt: skip
         answer_all_places(room, True)
@@ -282,7 +282,7 @@ def test_names_with_signs_are_found_replaced_and_keep_a_study_from_being_publish
 
 
 @pytest.mark.parametrize("form", ["!!!", "R", "🙂", "&amp;"])
-def test_a_name_that_cannot_be_searched_for_is_refused(tmp_path: Path, form: str) -> None:
+def test_an_unsearchable_name_is_refused(tmp_path: Path, form: str) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         participant = with_transcript(room).participant
         with pytest.raises(InputError, match="cannot be searched for: write more of it"):
@@ -291,7 +291,7 @@ def test_a_name_that_cannot_be_searched_for_is_refused(tmp_path: Path, form: str
             set_contact(room, participant, Contact(form))
 
 
-def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp_path: Path) -> None:
+def test_a_speaking_colleague_is_a_known_name_whose_turns_are_kept(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         talk = with_transcript(room, turns=(*TALK, ("Guest", "As Wexla said."), ("Wexla Brimm", "Yes.")))
         about = (talk.participant, talk.interview, room.now())
@@ -301,12 +301,12 @@ def test_a_colleague_who_speaks_is_known_and_keeps_their_words_once_answered(tmp
         answer_places(room, [place.place], True)
         assert add_name(room, "person", ["Anybody New"]).shown == "[person 2]"
         withdraw(room, talk.participant)
-        assert [one.shown for one in list_all_names(room)] == ["[person 2]"], (
+        assert [known_name.shown for known_name in list_all_names(room)] == ["[person 2]"], (
             "who was named by one alone goes with them"
         )
 
 
-def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_again(tmp_path: Path) -> None:
+def test_swapping_voices_reopens_replaced_names(tmp_path: Path) -> None:
     turns = (("Interviewer", "I am Wexla, who asks?"), ("Zanthor", "I am Zanthor, Wexla."), ("Wexla", "So it is."))
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room, turns=turns)
@@ -317,7 +317,7 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
         assert find_remaining_names(room) == []
         set_speaker(room, "P1", "Zanthor", "participant")
         set_speaker(room, "P1", "Wexla", "interviewer")
-        assert [(one.words, one.shown) for one in list_proposals(room)] == [
+        assert [(proposal.words, proposal.shown) for proposal in list_proposals(room)] == [
             ("Wexla", "[interviewer]"), ("Zanthor", "P1"), ("Wexla", "[interviewer]"),
         ]  # fmt: skip
         assert list_proposals(room, state=CONFIRMED) == []
@@ -328,9 +328,9 @@ def test_a_name_that_was_replaced_while_voices_were_the_wrong_way_round_is_open_
         assert find_remaining_names(room) == []
 
 
-def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room: Interviews) -> None:
+def test_the_names_step_is_done_when_all_matches_are_answered_and_the_transcript_was_read(room: Interviews) -> None:
     def step(name: str) -> tuple[str, str]:
-        found = next(one for one in build_interview_line(room, name, leads=True).steps if one.name == "Names")
+        found = next(step for step in build_interview_line(room, name, leads=True).steps if step.name == "Names")
         return found.state, found.words
 
     assert step("P2")[1] == "3 places to check"
@@ -349,7 +349,7 @@ def test_the_step_is_done_when_every_place_is_answered_and_somebody_looked(room:
     assert (count_progress(room, "P3").open, step("P3")[0] == DONE) == (1, False)
 
 
-def test_notes_and_words_about_participants_are_looked_through_too(room: Interviews) -> None:
+def test_notes_and_participant_details_are_checked_for_names(room: Interviews) -> None:
     answer_all_places(room, True)
     assert find_remaining_names(room) == []
     said = {"question": "stages", "text": "Zanthor means Wexla", "at": 3.0, "section": "practice"}
@@ -365,7 +365,7 @@ def test_notes_and_words_about_participants_are_looked_through_too(room: Intervi
     }
 
 
-def test_addresses_outside_transcripts_remain_too_whether_or_not_a_name_is_known(tmp_path: Path) -> None:
+def test_addresses_outside_transcripts_are_reported_even_without_known_names(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         name = with_interview(room).id
         said = {"question": "", "text": "some.body@example.org, 0.0001 0.0002", "at": 3.0, "section": "practice"}
@@ -373,7 +373,7 @@ def test_addresses_outside_transcripts_remain_too_whether_or_not_a_name_is_known
         assert [(one.where, one.shown) for one in find_remaining_names(room)] == [("note 1 of P1", "[e-mail address]")]
 
 
-def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp_path: Path) -> None:
+def test_items_older_than_a_name_are_reported_until_rebuilt(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("{data:Grelvan & data}.", "two", "three")])
     with open_interviews(study) as room:
         assert find_remaining_names(room) == []
@@ -396,7 +396,7 @@ def test_items_that_are_older_than_the_names_are_told_until_all_is_made_anew(tmp
         refuse_names(study)
 
 
-def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
+def test_memos_fields_and_codes_are_checked_for_names(tmp_path: Path) -> None:
     study = coded_study(tmp_path / "study")
     fields = {"what": "as Zanthor says", "threshold": "10"}
     given = [stretch(0, 4, "shapes", memo="ask Quellix"), stretch(5, 9, "indicator", fields=fields)]
@@ -414,7 +414,7 @@ def test_memos_fields_and_codes_are_looked_through_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_published_while_a_known_name_remains(tmp_path: Path) -> None:
+def test_publication_is_refused_while_a_known_name_remains(tmp_path: Path) -> None:
     """Refused in one sentence that tells where and never whom; afterwards no file but the sealed ones holds a name."""
     folder = labelled_study(tmp_path / "study", posts=30).root
     (folder / "instruments").mkdir(exist_ok=True)
@@ -440,8 +440,8 @@ def test_nothing_is_published_while_a_known_name_remains(tmp_path: Path) -> None
     assert not (folder / "published" / "report").exists()
     with open_interviews(study) as room:
         answer_all_places(room, True, doubtful=True)
-        made = make_items(room)
-    if made.added:
+        items = make_items(room)
+    if items.added:
         ingest_source(open_study(folder), SOURCE)
     build_report(open_study(folder), lambda _: None, with_audit=False)
     backup = back_up_study(open_study(folder), folder / "kept.backup")
@@ -484,7 +484,7 @@ PIECES = st.lists(
 )
 
 
-def test_after_all_is_confirmed_no_known_name_is_in_the_text(tmp_path: Path) -> None:
+def test_confirming_everything_leaves_no_known_name_in_the_text(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         add_name(room, "person", ["Zanthor Quellix"])
         add_name(room, "organisation", ["Obviax"])

@@ -1,4 +1,4 @@
-"""A known name is shown to nobody who codes, and whatever becomes of names, a stretch covers what it was put on."""
+"""Raters see no known names, and a coded passage keeps its words whatever happens to names."""
 
 from __future__ import annotations
 
@@ -46,32 +46,32 @@ _TOKEN = re.compile(r"\[\w+\]|[^\s\[\]]+")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return coded_study(tmp_path_factory.mktemp("made"), [TALK])
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path)
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path)
 
 
 def page(room: Interviews, rater: str = "rater-1") -> tuple[CodedTurn, int]:
     """The turn of the participant as a rater has it on the page, and what tells its words later."""
     sheet = build_coding_sheet(room.coding, room, ROUND, rater, "P1", page=1)
-    return [turn for one in sheet.answers for turn in one.turns][1], sheet.seen
+    return [turn for answer in sheet.answers for turn in answer.turns][1], sheet.seen
 
 
 def save(room: Interviews, stretches: Sequence[dict[str, Any]], seen: int) -> None:
-    wanted = build_coding_act(room.coding, room, ROUND, "rater-1", PassageSubmission("P1", 1, stretches, seen))
-    room.coding.act(wanted.build_act)
+    coding_act = build_coding_act(room.coding, room, ROUND, "rater-1", PassageSubmission("P1", 1, stretches, seen))
+    room.coding.act(coding_act.build_act)
 
 
 def recorded(room: Interviews) -> list[tuple[int, int]]:
     rating = room.coding.state.round(ROUND).current("rater-1", ITEM)
-    return [(one["start"], one["end"]) for one in rating.answers["themes"]] if rating else []
+    return [(passage["start"], passage["end"]) for passage in rating.answers["themes"]] if rating else []
 
 
-def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> None:
+def test_a_known_name_is_hidden_from_raters_immediately(study: Study) -> None:
     with interviews_of(study) as room:
         assert page(room)[0].text == SAID
         add_name(room, "person", ["Wexla"], "[d]")
@@ -85,20 +85,20 @@ def test_a_name_is_hidden_from_raters_as_soon_as_it_is_known(study: Study) -> No
         assert page(room)[0].text == SAID, "a place that is no name after all is shown"
 
 
-def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> None:
+def test_masking_is_recorded_once_without_the_name(study: Study) -> None:
     with interviews_of(study) as room:
         assert (page(room)[1], page(room)[1]) == (room.file.read_head("P1"),) * 2
-        assert not [one for one in room.file.read_entries(about="P1") if one.kind == HIDE], (
+        assert not [entry for entry in room.file.read_entries(about="P1") if entry.kind == HIDE], (
             "nothing to hide, nothing kept"
         )
         add_name(room, "person", ["Wexla"], "[d]")
         first = page(room)[1]
         assert [page(room, rater)[1] for rater in ("rater-1", "rater-2")] == [first, first]
-        (kept,) = [one for one in room.file.read_entries(about="P1") if one.kind == HIDE]
+        (kept,) = [entry for entry in room.file.read_entries(about="P1") if entry.kind == HIDE]
         assert "Wexla" not in repr(kept)
         answer_all_places(room, True)
         assert page(room)[0].text == SAID.replace("Wexla", "[d]")
-        assert len([one for one in room.file.read_entries(about="P1") if one.kind == HIDE]) == 1, (
+        assert len([entry for entry in room.file.read_entries(about="P1") if entry.kind == HIDE]) == 1, (
             "confirmed, as it was shown"
         )
         remove_name(room, "[d]")
@@ -109,16 +109,16 @@ def test_what_pages_hide_is_on_record_once_and_tells_no_name(study: Study) -> No
         show_transcript(room, "P1")
 
 
-def test_words_that_a_page_showed_before_another_file_came_are_refused(study: Study) -> None:
+def test_a_coding_of_a_replaced_transcript_is_refused(study: Study) -> None:
     with interviews_of(study) as room:
         seen = page(room)[1]
-        came = next(one for one in room.file.read_entries(about="P1") if one.kind == "transcript")
+        came = next(entry for entry in room.file.read_entries(about="P1") if entry.kind == "transcript")
         room.file.add(NewEntry(came.kind, came.actor, came.content, "P1", "P1", room.now()))
         with pytest.raises(StateError, match="has been replaced since you opened this page"):
             show_transcript_at(room, "P1", seen)
 
 
-def test_without_a_script_words_are_counted_as_the_page_showed_them(study: Study) -> None:
+def test_without_javascript_words_are_counted_in_the_shown_text(study: Study) -> None:
     with interviews_of(study) as room:
         add_name(room, "person", ["Wexla"], "[the one who left]")
         seen = page(room)[1]
@@ -130,7 +130,7 @@ def test_without_a_script_words_are_counted_as_the_page_showed_them(study: Study
         assert find_turn_shown(room, "P1", 1, seen).text[held["start"] : held["end"]] == "[the one who left]"
 
 
-def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
+def test_disagreement_pages_show_no_known_names(study: Study) -> None:
     told = stretch(6, 20, "indicator", memo="Wexla again", fields={"what": "Obviax"})
     code_all(study, {"rater-1": {ITEM: [told]}, "rater-2": {}})
     close_by_name(study, ROUND, None)
@@ -144,7 +144,7 @@ def test_who_settles_or_breaks_a_tie_reads_no_known_name(study: Study) -> None:
         assert one.voices[0].memo == "of [d]"
 
 
-def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_was_made(study: Study) -> None:
+def test_an_item_text_hides_names_that_became_known_after_ingest(study: Study) -> None:
     reading = read_item_texts(study, [ITEM])[ITEM]
     other = replace(reading, item="example/question/12")
     assert SAID[:6] in reading.body
@@ -166,7 +166,7 @@ def test_a_turn_read_as_an_item_holds_no_name_that_became_known_after_evidence_w
         assert mask_item_text(text_mask(room), reading) == reading
 
 
-def test_a_row_of_a_table_whose_id_looks_like_a_turn_keeps_its_own_words(study: Study) -> None:
+def test_a_table_row_with_an_id_like_a_turn_keeps_its_text(study: Study) -> None:
     row = ItemText(ITEM, "A row about Wexla", "<p>Its own words.</p>")
     text = (study.root / "study.toml").read_text("utf-8")
     with interviews_of(study) as room:
@@ -188,8 +188,8 @@ ACTS = st.lists(
 def do(room: Interviews, what: str, which: int) -> None:
     """Something that the lead does with names; nothing where there is nothing to do it with."""
     shown = list(FORMS)[which]
-    known = {one.forms[0]: one.id for one in list_all_names(room)}
-    found = list_proposals(room)
+    known = {known_name.forms[0]: known_name.id for known_name in list_all_names(room)}
+    proposals = list_proposals(room)
     match what:
         case "add" if FORMS[shown] not in known:
             add_name(room, "other", [FORMS[shown]], shown)
@@ -197,14 +197,14 @@ def do(room: Interviews, what: str, which: int) -> None:
             remove_name(room, known[FORMS[shown]])
         case "other" if FORMS[shown] in known:
             change_replacement(room, known[FORMS[shown]], f"[{shown[1]}{which}other]")
-        case "confirm" | "refuse" if found:
-            answer_places(room, [found[which % len(found)].place], what == "confirm")
+        case "confirm" | "refuse" if proposals:
+            answer_places(room, [proposals[which % len(proposals)].place], what == "confirm")
         case "all" | "none":
             answer_all_places(room, what == "all")
 
 
 def spans(shown: str) -> list[tuple[int, int, int, int]]:
-    """Of each word that is shown where it stands, and where what it stands for was recorded."""
+    """Shown and recorded position of each word."""
     found, after = [], 0
     for token in _TOKEN.finditer(shown):
         words = FORMS[f"[{token[0][1]}]"] if token[0].startswith("[") else token[0]
@@ -216,15 +216,15 @@ def spans(shown: str) -> list[tuple[int, int, int, int]]:
 
 @settings(max_examples=40, deadline=None)
 @given(before=ACTS, between=ACTS, later=ACTS, picked=st.tuples(st.integers(0, 20), st.integers(0, 20)))
-def test_a_stretch_covers_just_the_words_that_were_selected_whatever_becomes_of_names(
-    made: Study, before: list[Any], between: list[Any], later: list[Any], picked: tuple[int, int]
+def test_a_coded_passage_covers_the_selected_words_whatever_happens_to_names(
+    study_template: Study, before: list[Any], between: list[Any], later: list[Any], picked: tuple[int, int]
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder, interviews_of(copy_of(made, Path(folder))) as room:
+    with tempfile.TemporaryDirectory() as folder, interviews_of(copy_of(study_template, Path(folder))) as room:
         for act in before:
             do(room, *act)
         turn, seen = page(room)
-        wholly = {one.words for one in list_proposals(room) if one.sure} - {
-            one.words for one in list_proposals(room, state=REFUSED)
+        wholly = {proposal.words for proposal in list_proposals(room) if proposal.sure} - {
+            proposal.words for proposal in list_proposals(room, state=REFUSED)
         }
         assert not [one for one in wholly if one in turn.text]
         words = spans(turn.text)
@@ -238,5 +238,5 @@ def test_a_stretch_covers_just_the_words_that_were_selected_whatever_becomes_of_
         turn, seen = page(room)
         for act in between:
             do(room, *act)
-        save(room, [stretch(one.start, one.end, one.code) for one in turn.marks], seen)
+        save(room, [stretch(mark.start, mark.end, mark.code) for mark in turn.marks], seen)
         assert recorded(room) == [(words[first][2], words[last][3])], "what nobody moved stays where it was"

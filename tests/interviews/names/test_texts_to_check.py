@@ -1,4 +1,4 @@
-"""Texts beside transcripts that are published: a known name in any of them is found, and can be taken out."""
+"""Known names are found in all published texts other than transcripts and can be removed."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ question = "What is odd here?"
 """
 
 
-def told(room: Interviews, kind: str) -> list[str]:
-    return [one.where for one in find_remaining_names(room) if one.kind == kind]
+def places_of_names(room: Interviews, kind: str) -> list[str]:
+    return [remaining_name.where for remaining_name in find_remaining_names(room) if remaining_name.kind == kind]
 
 
-def test_a_name_in_a_guide_by_which_people_were_asked_is_found_and_can_be_taken_out(tmp_path: Path) -> None:
+def test_a_name_in_a_used_guide_is_found_and_can_be_removed(tmp_path: Path) -> None:
     study = a_study(tmp_path, NAMING)
     with open_interviews(study) as room:
         with_transcript(room, matched={0: "at-grelvan"})
         make_items(room)
         add_name(room, "organisation", ["Grelvan"])
-        assert told(room, "guide") == [
+        assert places_of_names(room, "guide") == [
             "the title of the guide 'guide', version 1",
             "the words before the section 'welcome' of the guide 'guide', version 1",
             "the question 'at-grelvan' of the guide 'guide', version 1",
@@ -54,9 +54,9 @@ def test_a_name_in_a_guide_by_which_people_were_asked_is_found_and_can_be_taken_
         with pytest.raises(StateError, match=r"the title of the guide .*remove them from the guide"):
             make_items(room)
         assert replace_names_in_texts(room) == 1
-        assert told(room, "guide") == []
+        assert places_of_names(room, "guide") == []
         guide = room.guide("guide", 1)
-        assert [one.id for one in guide.questions()] == ["at-grelvan", "factors", "illegal"], "ids stay"
+        assert [question.id for question in guide.questions()] == ["at-grelvan", "factors", "illegal"], "ids stay"
         assert next(iter(guide.questions())).text == "Which stages does work at [organisation A] have?"
         make_items(room)
         assert find_remaining_names(room) == []
@@ -71,7 +71,7 @@ def test_a_name_in_the_study_file_is_found(tmp_path: Path) -> None:
         with_transcript(room)
         assert find_remaining_names(room) == []
         add_name(room, "organisation", ["Grelvan"])
-        assert told(room, "study") == ["the title of the study", "the description of the study"]
+        assert places_of_names(room, "study") == ["the title of the study", "the description of the study"]
     with pytest.raises(StateError, match=r"To fix it: change study\.toml"):
         refuse_names(open_study(tmp_path))
 
@@ -88,14 +88,14 @@ def with_remarks(folder: Path) -> Study:
     return study
 
 
-def test_what_is_written_in_rounds_without_stretches_is_looked_through_too(tmp_path: Path) -> None:
+def test_texts_in_rounds_without_passages_are_checked_for_names(tmp_path: Path) -> None:
     study = with_remarks(tmp_path)
     with open_interviews(study) as room:
         add_name(room, "organisation", ["Grelvan"])
         assert find_remaining_names(room) == []
         rate(room.coding, "remarks", "rater-1", "P1/00001", {"remark": "as at Grelvan"}, memo="Grelvan again")
         where = "what rater-1 wrote about P1/00001 in the round 'remarks'"
-        assert told(room, "memo") == [where, where]
+        assert places_of_names(room, "memo") == [where, where]
         assert replace_names_in_texts(room) == 2
     with open_interviews(study) as room:
         assert find_remaining_names(room) == []

@@ -1,4 +1,4 @@
-"""The name of a participant who withdrew is in no recorded word of others, and no code moves by that."""
+"""A withdrawn participant's name is removed from other transcripts, and no coded passage moves."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ TRACES = ("xanth", "wilhelmi", "w.x", "555 0199", "xan\u00adthe")
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """P1 is named by P2 in many forms, in evidence too; two raters coded P2, and wrote the name beside the codes."""
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """P2 mentions P1 in many forms, also in evidence; two raters coded P2 and wrote the name in memos."""
     study = coded_study(tmp_path_factory.mktemp("made"), (OWN, UNKNOWN))
     codes = {
         "rater-1": {"P2/00001": [stretch(45, 61, "practice/data", memo="as Xanthe has it")]},
@@ -84,8 +84,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path / "study")
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path / "study")
 
 
 @pytest.fixture
@@ -97,8 +97,8 @@ def room(study: Study) -> Iterator[Interviews]:
 def everything_kept(study: Study) -> list[str]:
     """All that the two files say, opened."""
     with open_interviews(study) as room:
-        found: list[Any] = [one.content for file in (room.file, room.identities) for one in file.read_entries()]
-        found += [piece for one in room.interviews() for piece in room.file.read_pieces(one.id)]
+        found: list[Any] = [entry.content for file in (room.file, room.identities) for entry in file.read_entries()]
+        found += [piece for interview in room.interviews() for piece in room.file.read_pieces(interview.id)]
         with room.file._file.reading() as reading:
             found += [text for (text,) in reading.execute("SELECT text FROM texts")]
             acts = [act for (act,) in reading.execute("SELECT DISTINCT act FROM words")]
@@ -135,7 +135,7 @@ def turns(room: Interviews) -> tuple[SpokenTurn, ...]:
     return room.transcript("P2").turns
 
 
-def test_no_recorded_word_of_others_holds_the_name_in_any_form(study: Study, room: Interviews) -> None:
+def test_a_withdrawal_removes_every_form_of_the_name_from_other_transcripts(study: Study, room: Interviews) -> None:
     assert len(traces(everything_kept(study))) > 8
     assert traces(rows_in_evidence(study.root)), "items were made before the name was known"
     before = sealed_rows(study)
@@ -153,7 +153,7 @@ def test_no_recorded_word_of_others_holds_the_name_in_any_form(study: Study, roo
     assert read_contact(room, "P2").more == "a friend of P1"
 
 
-def test_the_pseudonym_is_shown_and_every_place_stays_where_it_was(room: Interviews) -> None:
+def test_after_a_withdrawal_the_pseudonym_is_shown_and_positions_are_unchanged(room: Interviews) -> None:
     before = turns(room)
     seen = show_transcript(room, "P2")
     withdraw(room, "P1")
@@ -169,11 +169,11 @@ def test_the_pseudonym_is_shown_and_every_place_stays_where_it_was(room: Intervi
     assert all(before[1].raw[place] == letter for place, letter in kept), "what is left is what was said"
     then = show_transcript_at(room, "P2", seen.seen)
     assert [turn.to_raw(0, len(turn.text)) for turn in then.turns] == [(0, len(turn.raw)) for turn in after]
-    notes = [one.text for one in read_conversation(room, "P2").notes]
+    notes = [note.text for note in read_conversation(room, "P2").notes]
     assert notes == ["Ask P1 again.", "What does P1 do?"]
 
 
-def test_codes_of_others_keep_their_words_and_agreement_stays_the_same(study: Study) -> None:
+def test_a_withdrawal_keeps_codings_of_others_and_agreement(study: Study) -> None:
     quoted = "A threshold of 10 is"
     with open_interviews(study) as room:
         at = turns(room)[5].raw.index(quoted)
@@ -193,14 +193,14 @@ def test_codes_of_others_keep_their_words_and_agreement_stays_the_same(study: St
         assert compute_round_agreement(room.coding.state, ROUND, "themes") == before
 
 
-def test_a_second_withdrawal_changes_nothing_more(study: Study, room: Interviews) -> None:
+def test_a_repeated_withdrawal_changes_nothing(study: Study, room: Interviews) -> None:
     withdraw(room, "P1")
     before = everything_kept(study)
     withdraw(room, "P1")
     assert everything_kept(study) == before
 
 
-def test_what_a_person_said_is_no_name_and_ordinary_words_stay(tmp_path: Path) -> None:
+def test_a_withdrawal_keeps_ordinary_words_that_equal_the_name(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room, turns=OWN)
         said = "I will mark it; Mark knew, and the Vexil filter too, says mark."
@@ -217,14 +217,14 @@ def test_what_a_person_said_is_no_name_and_ordinary_words_stay(tmp_path: Path) -
         assert room.transcript("P2").turns[1].raw.lower().count("mark") == 1
 
 
-def test_a_speaker_of_another_transcript_keeps_their_voice_and_turns(room: Interviews) -> None:
+def test_a_speaker_of_another_transcript_keeps_voice_and_turns(room: Interviews) -> None:
     withdraw(room, "P1")
     labels = [piece["speaker"] for piece in room.file.read_pieces("P2")]
     assert labels == ["Interviewer", "Guest", "Interviewer", "Guest", "P1", "Guest"]
-    assert [one.forms for one in list_all_names(room)] == [("Somebody Else",)]
+    assert [known_name.forms for known_name in list_all_names(room)] == [("Somebody Else",)]
 
 
-def test_a_guide_that_was_used_loses_the_name_too(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_the_name_from_used_guides(tmp_path: Path) -> None:
     guide = SMALL.replace("Which stages does your work have?", "Which stages does Wilhelmina's work have?")
     study = a_study(tmp_path, guide=guide)
     with open_interviews(study) as room:
@@ -237,9 +237,9 @@ def test_a_guide_that_was_used_loses_the_name_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_withdrawal_that_was_killed_is_finished_by_the_next(made: Study, tmp_path: Path) -> None:
+def test_a_killed_withdrawal_is_finished_by_the_next(study_template: Study, tmp_path: Path) -> None:
     def copied(name: str) -> Study:
-        return copy_of(made, tmp_path / name)
+        return copy_of(study_template, tmp_path / name)
 
     def work(study: Study) -> None:
         with open_interviews(study) as room:
@@ -260,9 +260,7 @@ def test_a_withdrawal_that_was_killed_is_finished_by_the_next(made: Study, tmp_p
     assert unfinished > 0
 
 
-def test_killed_before_the_erasure_nothing_is_lost_that_is_needed_to_go_on(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_withdrawal_killed_before_the_erasure_can_be_repeated(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     def work() -> None:
         with open_interviews(study) as room:
             withdraw(room, "P1")
@@ -277,7 +275,7 @@ def test_killed_before_the_erasure_nothing_is_lost_that_is_needed_to_go_on(
 
 
 @pytest.mark.parametrize("lost", [False, True])
-def test_a_backup_from_before_comes_back_without_the_name(study: Study, tmp_path: Path, lost: bool) -> None:
+def test_restoring_an_older_backup_does_not_restore_the_name(study: Study, tmp_path: Path, lost: bool) -> None:
     backup = back_up_study(study, tmp_path / "one.backup").file
     with open_interviews(study) as room:
         withdraw(room, "P1")
@@ -296,23 +294,23 @@ def test_a_backup_from_before_comes_back_without_the_name(study: Study, tmp_path
     assert sealed_rows(study) == before, "once more it is the same"
 
 
-def test_a_study_learns_of_a_withdrawal_by_a_restore_and_forgets_the_name_here_too(
-    study: Study, made: Study, tmp_path: Path
+def test_a_restored_withdrawal_removes_the_name_from_this_study(
+    study: Study, study_template: Study, tmp_path: Path
 ) -> None:
-    other = copy_of(made, tmp_path / "other")
+    other = copy_of(study_template, tmp_path / "other")
     with open_interviews(study) as room:
         withdraw(room, "P1")
     later = back_up_study(study, tmp_path / "later.backup").file
     kept = restore_study(other, later, replacing=True).journal.kept
     assert traces(everything_kept(other)) == []
     assert traces(rows_in_evidence(other.root)) == []
-    third = open_study(shutil.copytree(made.root, tmp_path / "third"))
+    third = open_study(shutil.copytree(study_template.root, tmp_path / "third"))
     assert kept is not None
     restore_study(third, kept, replacing=True)
     assert traces(everything_kept(third)) == [], "nor in what is kept of before"
 
 
-def test_words_of_a_stretch_over_a_name_are_the_shown_ones(study: Study) -> None:
+def test_a_coded_passage_over_a_name_shows_the_pseudonym(study: Study) -> None:
     with open_interviews(study) as room:
         withdraw(room, "P1")
         stretches = read_passages(on_record(study, "rater-2", "P2/00001"))

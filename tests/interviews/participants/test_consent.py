@@ -1,4 +1,4 @@
-"""Consent: which version somebody answered, how, and what cannot go on without it."""
+"""Consent: the answered version, the way of answering, and what requires it."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def room(tmp_path: Path) -> Iterator[Interviews]:
         yield opened
 
 
-def test_nothing_goes_on_before_somebody_agreed(room: Interviews) -> None:
+def test_consent_is_required_before_an_interview(room: Interviews) -> None:
     with pytest.raises(StateError, match="P1 has not agreed yet, so you cannot take notes"):
         require_consent(room, "P1", "take notes")
-    given = record_consent(room, "P1", ACCEPTED, ON_PAPER, "interviewer")
-    assert (given.accepted, given.version, given.how, given.day) == (True, 1, ON_PAPER, room.today())
-    assert require_consent(room, "P1", "take notes") == given
+    consent = record_consent(room, "P1", ACCEPTED, ON_PAPER, "interviewer")
+    assert (consent.accepted, consent.version, consent.how, consent.day) == (True, 1, ON_PAPER, room.today())
+    assert require_consent(room, "P1", "take notes") == consent
 
 
-def test_the_last_word_counts(room: Interviews) -> None:
+def test_the_last_consent_answer_counts(room: Interviews) -> None:
     record_consent(room, "P1", ACCEPTED, ON_PAPER)
     record_consent(room, "P1", DECLINED, ON_PAPER)
     with pytest.raises(StateError, match=r"P1 declined on .*you cannot import"):
         require_consent(room, "P1", "import a transcript")
 
 
-def test_a_new_version_asks_again_and_the_earlier_consent_holds(room: Interviews, tmp_path: Path) -> None:
+def test_a_new_version_asks_again_and_earlier_consent_stays_valid(room: Interviews, tmp_path: Path) -> None:
     record_consent(room, "P1", ACCEPTED, ON_PAPER)
     (tmp_path / "instruments" / "agreement.md").write_text(f"{AGREEMENT}\nWe record the talk.\n", "utf-8")
     assert read_consent_form(room).changed
@@ -60,13 +60,13 @@ def test_a_new_version_asks_again_and_the_earlier_consent_holds(room: Interviews
     assert put_consent_form_in_force(room).version == 2
     found = list_consents(room)["P1"]
     assert (found.accepted, found.asks_again, found.words) == (True, True, "accepted, version 1, ask again for 2")
-    assert [one.version for one in list_consent_form_versions(room)] == [1, 2]
+    assert [consent_form_version.version for consent_form_version in list_consent_form_versions(room)] == [1, 2]
     with room.coding.locked_state() as state:
         assert [act.payload["version"] for act in state.unhandled_acts if act.kind == "interview.agreement"] == [1, 2]
     assert not record_consent(room, "P1", ACCEPTED, ON_PAPER).asks_again
 
 
-def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interviews, tmp_path: Path) -> None:
+def test_a_consent_link_is_stored_only_as_a_hash(room: Interviews, tmp_path: Path) -> None:
     link = make_link(room, "P1")
     assert link.code not in repr(link)
     met = find_consent_request(room, link.code)
@@ -75,10 +75,10 @@ def test_a_link_leads_to_the_agreement_and_only_its_hash_is_kept(room: Interview
     assert answer_by_link(room, link.code, ACCEPTED, 1).how == BY_LINK
     held = [path for path in tmp_path.rglob("*") if path.is_file() and link.code.encode() in path.read_bytes()]
     assert held == []
-    assert link.code not in str([one.content for one in room.file.read_entries()])
+    assert link.code not in str([entry.content for entry in room.file.read_entries()])
 
 
-def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Interviews) -> None:
+def test_a_new_link_replaces_the_earlier_one_and_a_wrong_one_is_refused(room: Interviews) -> None:
     first, second = make_link(room, "P1"), make_link(room, "P1")
     assert find_consent_request(room, first.code) is None
     assert find_consent_request(room, second.code) is not None
@@ -88,7 +88,7 @@ def test_a_new_link_ends_the_earlier_one_and_a_wrong_one_leads_nowhere(room: Int
         answer_by_link(room, first.code, ACCEPTED, 1)
 
 
-def test_nobody_accepts_a_text_that_they_were_not_shown(room: Interviews, tmp_path: Path) -> None:
+def test_only_the_shown_version_can_be_accepted(room: Interviews, tmp_path: Path) -> None:
     link = make_link(room, "P1")
     (tmp_path / "instruments" / "agreement.md").write_text("Another text.", "utf-8")
     put_consent_form_in_force(room)
@@ -97,7 +97,7 @@ def test_nobody_accepts_a_text_that_they_were_not_shown(room: Interviews, tmp_pa
     assert not find_consent(room, "P1").accepted
 
 
-def test_links_and_new_versions_are_the_leads_alone(room: Interviews) -> None:
+def test_only_the_lead_creates_links_and_new_versions(room: Interviews) -> None:
     for refused in (
         lambda: make_link(room, "P1", "interviewer"),
         lambda: put_consent_form_in_force(room, "interviewer"),
@@ -106,20 +106,20 @@ def test_links_and_new_versions_are_the_leads_alone(room: Interviews) -> None:
             refused()
 
 
-def test_words_that_mean_nothing_are_refused(room: Interviews) -> None:
+def test_unknown_consent_answers_are_refused(room: Interviews) -> None:
     with pytest.raises(InputError, match="use accepted or declined"):
         record_consent(room, "P1", "maybe", ON_PAPER)
     with pytest.raises(InputError, match="use on paper or spoken"):
         record_consent(room, "P1", ACCEPTED, BY_LINK)
 
 
-def test_a_study_without_an_agreement_asks_for_one(room: Interviews, tmp_path: Path) -> None:
+def test_a_study_without_a_consent_form_asks_for_one(room: Interviews, tmp_path: Path) -> None:
     (tmp_path / "instruments" / "agreement.md").unlink()
     with pytest.raises(StateError, match=r"write instruments/agreement\.md"):
         record_consent(room, "P1", ACCEPTED, ON_PAPER)
 
 
-def test_guides_that_name_different_agreements_are_refused(room: Interviews, tmp_path: Path) -> None:
+def test_guides_with_different_consent_forms_are_refused(room: Interviews, tmp_path: Path) -> None:
     other = SMALL.replace('agreement = "agreement.md"', 'agreement = "other.md"')
     (tmp_path / "instruments" / "second.md").write_text(other, "utf-8")
     with pytest.raises(InputError, match=r"different consent forms, agreement\.md or other\.md"):

@@ -30,31 +30,31 @@ def room(tmp_path: Path) -> Iterator[Interviews]:
         yield opened
 
 
-def test_each_gets_the_next_pseudonym_and_none_is_given_twice(room: Interviews) -> None:
+def test_participants_get_consecutive_pseudonyms_that_are_never_reused(room: Interviews) -> None:
     assert [add_participant(room, "engineer").pseudonym for _ in range(3)] == ["P1", "P2", "P3"]
     room.file.erase("P3", "2026-01-01")
     room.file.erase("P1", "2026-01-01")
     assert add_participant(room).pseudonym == "P4"
-    assert [one.pseudonym for one in room.participants()] == ["P2", "P4"]
+    assert [participant.pseudonym for participant in room.participants()] == ["P2", "P4"]
 
 
-def test_many_who_add_at_once_get_different_pseudonyms(room: Interviews) -> None:
+def test_participants_added_concurrently_get_different_pseudonyms(room: Interviews) -> None:
     made: list[str] = []
     threads = [threading.Thread(target=lambda: made.append(add_participant(room).pseudonym)) for _ in range(12)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     assert sorted(made) == sorted(f"P{number}" for number in range(1, 13))
 
 
-def test_a_form_that_is_sent_twice_adds_one(room: Interviews) -> None:
+def test_a_form_sent_twice_adds_one_participant(room: Interviews) -> None:
     first = add_participant(room, "lead developer", 7, "compilers", key="k" * 32)
     assert add_participant(room, "lead developer", 7, "compilers", key="k" * 32) == first
     assert room.participants() == [first]
 
 
-def test_what_is_corrected_changes_and_the_rest_stays(room: Interviews) -> None:
+def test_changing_a_detail_keeps_the_others(room: Interviews) -> None:
     add_participant(room, "engineer", 5, "compilers")
     changed = change_participant(room, "P1", years=6.5)
     assert (changed.role, changed.years, changed.field) == ("engineer", 6.5, "compilers")
@@ -63,11 +63,11 @@ def test_what_is_corrected_changes_and_the_rest_stays(room: Interviews) -> None:
 
 
 @pytest.mark.parametrize(("typed", "years"), [("7", 7.0), (" 2,5 ", 2.5), ("", None)])
-def test_years_as_people_type_them(typed: str, years: float | None) -> None:
+def test_years_are_parsed_in_usual_notations(typed: str, years: float | None) -> None:
     assert parse_years(typed) == years
 
 
-def test_who_has_no_interview_yet_is_told_how_to_plan_one(room: Interviews) -> None:
+def test_a_missing_interview_gives_an_error_with_the_command_to_plan_it(room: Interviews) -> None:
     name = add_participant(room).pseudonym
     with pytest.raises(InputError, match=f"interviews: none yet; plan it with `quaestor interview plan {name}`"):
         room.interview(name)
@@ -75,7 +75,7 @@ def test_who_has_no_interview_yet_is_told_how_to_plan_one(room: Interviews) -> N
         room.interview("P9")
 
 
-def test_what_cannot_be_is_refused(room: Interviews) -> None:
+def test_invalid_participant_details_are_refused(room: Interviews) -> None:
     with pytest.raises(InputError, match="'seven' is not a number of years"):
         parse_years("seven")
     with pytest.raises(InputError, match="0 to 99"):
@@ -86,7 +86,7 @@ def test_what_cannot_be_is_refused(room: Interviews) -> None:
         change_participant(room, "P9", role="engineer")
 
 
-def test_how_to_reach_somebody_is_the_leads_alone_and_lies_under_seal(room: Interviews, tmp_path: Path) -> None:
+def test_contact_details_are_encrypted_and_only_for_the_lead(room: Interviews, tmp_path: Path) -> None:
     add_participant(room)
     set_contact(room, "P1", SOMEBODY)
     assert read_contact(room, "P1") == SOMEBODY
@@ -102,7 +102,7 @@ def test_how_to_reach_somebody_is_the_leads_alone_and_lies_under_seal(room: Inte
             assert not [one for one in (b"Xanthe", b"w.xanthe", b"555 0199", b"mornings") if one in held], path
 
 
-def test_of_an_address_that_is_replaced_nothing_stays(room: Interviews, tmp_path: Path) -> None:
+def test_replaced_contact_details_leave_no_trace(room: Interviews, tmp_path: Path) -> None:
     add_participant(room)
     set_contact(room, "P1", SOMEBODY)
     sealed = _blobs(room)
@@ -116,7 +116,7 @@ def test_of_an_address_that_is_replaced_nothing_stays(room: Interviews, tmp_path
     assert not [blob for blob in sealed if blob in held]
 
 
-def test_a_refused_address_is_not_repeated_in_the_refusal(room: Interviews) -> None:
+def test_an_error_does_not_repeat_the_refused_address(room: Interviews) -> None:
     add_participant(room)
     with pytest.raises(InputError) as refused:
         set_contact(room, "P1", Contact("Wilhelmina Xanthe", "w.xanthe at example"))

@@ -1,4 +1,4 @@
-"""After a withdrawal nothing of a participant is in any file of the study, in whatever form it was there."""
+"""After a withdrawal no file of the study contains anything of the participant."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_no_byte_of_them_is_left_neither_plain_nor_sealed(room: Interviews, tmp_path: Path) -> None:
+def test_a_withdrawal_leaves_no_plain_or_encrypted_byte(room: Interviews, tmp_path: Path) -> None:
     sealed = [*blobs(room.file, "P1"), *blobs(room.identities, "P1")]
     assert len(sealed) >= 8
     assert any(blob in held for blob in sealed for held in files(tmp_path).values()), "they were there"
@@ -63,22 +63,24 @@ def test_no_byte_of_them_is_left_neither_plain_nor_sealed(room: Interviews, tmp_
         assert not [blob for blob in sealed if blob in held], path
 
 
-def test_the_same_while_another_process_has_the_files_open(room: Interviews, tmp_path: Path) -> None:
+def test_a_withdrawal_erases_everything_while_another_process_has_the_files_open(
+    room: Interviews, tmp_path: Path
+) -> None:
     sealed = [*blobs(room.file, "P1"), *blobs(room.identities, "P1")]
     with open_interviews(room.study) as other:
         assert other.transcript("P1").turns[1].text == WORDS
         withdraw(room, "P1")
-        assert [one.id for one in other.interviews()] == ["P2"]
+        assert [interview.id for interview in other.interviews()] == ["P2"]
         with pytest.raises(StateError, match="P1 withdrew on"):
             other.transcript("P1")
         assert not [blob for blob in sealed for held in files(tmp_path).values() if blob in held]
 
 
-def test_the_others_stay_as_they_were_and_the_pseudonym_is_not_given_again(room: Interviews) -> None:
+def test_a_withdrawal_keeps_other_participants_and_never_reuses_the_pseudonym(room: Interviews) -> None:
     before = room.transcript("P2")
     withdraw(room, "P1")
     assert room.transcript("P2") == before
-    assert [one.pseudonym for one in room.participants()] == ["P2"]
+    assert [participant.pseudonym for participant in room.participants()] == ["P2"]
     assert with_participant(room) == "P3"
     with pytest.raises(StateError, match="P1 withdrew on"):
         room.participant("P1")
@@ -86,7 +88,7 @@ def test_the_others_stay_as_they_were_and_the_pseudonym_is_not_given_again(room:
         room.file.put_pieces("P1", "P1", [{"speaker": "Guest", "text": WORDS}])
 
 
-def test_the_journal_has_the_pseudonym_and_nothing_else_once(room: Interviews) -> None:
+def test_a_withdrawal_is_recorded_once_with_only_the_pseudonym(room: Interviews) -> None:
     withdraw(room, "P1")
     withdraw(room, "P1")
     with room.coding.locked_state() as state:
@@ -94,14 +96,14 @@ def test_the_journal_has_the_pseudonym_and_nothing_else_once(room: Interviews) -
     assert [(act.actor, act.payload) for act in acts] == [("lead", {"participant": "P1", "how": "asked"})]
 
 
-def test_what_was_left_by_a_broken_withdrawal_goes_with_the_next(room: Interviews) -> None:
+def test_remains_of_an_interrupted_withdrawal_are_erased_by_the_next(room: Interviews) -> None:
     room.file.erase("P1", room.today())
     assert blobs(room.identities, "P1")
     withdraw(room, "P1")
     assert not blobs(room.identities, "P1")
 
 
-def test_whoever_holds_the_link_can_withdraw_and_the_link_ends(room: Interviews) -> None:
+def test_a_participant_can_withdraw_by_link_and_the_link_ends(room: Interviews) -> None:
     link = make_link(room, "P2")
     assert withdraw_by_link(room, link.code).participant == "P2"
     assert find_consent_request(room, link.code) is None
@@ -111,7 +113,7 @@ def test_whoever_holds_the_link_can_withdraw_and_the_link_ends(room: Interviews)
         withdraw_by_link(room, link.code)
 
 
-def test_published_results_go_with_who_may_be_quoted_in_them(room: Interviews) -> None:
+def test_a_withdrawal_removes_published_results_that_may_quote_the_participant(room: Interviews) -> None:
     quiet = add_participant(room)
     record_consent(room, quiet.pseudonym, ACCEPTED, ON_PAPER)
     page = room.study.published / "report" / "index.html"
@@ -123,7 +125,7 @@ def test_published_results_go_with_who_may_be_quoted_in_them(room: Interviews) -
     assert not page.exists()
 
 
-def test_they_go_too_with_who_has_ticks_or_notes_and_no_transcript(room: Interviews) -> None:
+def test_a_withdrawal_removes_published_results_with_ticks_or_notes_of_the_participant(room: Interviews) -> None:
     page = room.study.published / "report" / "index.html"
     for what in ("tick", "note"):
         name = with_interview(room).id
@@ -137,7 +139,7 @@ def test_they_go_too_with_who_has_ticks_or_notes_and_no_transcript(room: Intervi
         assert not page.exists()
 
 
-def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more(room: Interviews) -> None:
+def test_a_withdrawn_name_said_by_others_is_not_published(room: Interviews) -> None:
     said = [
         ("Guest", "I learnt it from Wilhelmina Xanthe, or from Xanth."),
         ("Guest", "Write to w.xanthe@example.org."),
@@ -146,31 +148,31 @@ def test_a_name_that_others_said_is_not_published_since_nobody_knows_it_any_more
     noted = {"question": "stages", "text": "Learnt from Wilhelmina Xanthe."}
     room.file.add(NewEntry("note", "lead", noted, other.participant, other.interview, room.now()))
     tick_item(room, other.interview, Stamp("lead"), "factors", "", "what Xanthe says")
-    assert {one.kind for one in find_remaining_names(room)} == {"transcript", "note"}
+    assert {remaining_name.kind for remaining_name in find_remaining_names(room)} == {"transcript", "note"}
     withdraw(room, "P1")
     shown = " ".join(turn.text for turn in room.transcript(other.interview).turns)
     assert "anth" not in shown
     assert "I learnt it from P1" in shown
     held = read_conversation(room, other.interview)
-    assert [one.text for one in held.notes] == ["Learnt from P1."]
-    assert [one.other for one in held.ticks] == ["what P1 says"]
+    assert [note.text for note in held.notes] == ["Learnt from P1."]
+    assert [tick.other for tick in held.ticks] == ["what P1 says"]
     assert find_remaining_names(room) == []
 
 
-def test_who_withdraws_by_link_is_on_record_as_who_replaced_the_name(room: Interviews) -> None:
+def test_a_withdrawal_by_link_is_recorded_as_the_author_of_name_replacements(room: Interviews) -> None:
     other = with_transcript(room, with_interview(room).id, [("Guest", "I learnt it from Wilhelmina Xanthe.")])
     withdraw_by_link(room, make_link(room, "P1").code)
-    assert [one.actor for one in room.file.read_entries(about=other.interview) if one.kind == "replace"] == ["P1"]
+    assert [entry.actor for entry in room.file.read_entries(about=other.interview) if entry.kind == "replace"] == ["P1"]
 
 
-def test_only_the_lead_erases_somebody_and_only_who_takes_part(room: Interviews) -> None:
+def test_only_the_lead_erases_an_existing_participant(room: Interviews) -> None:
     with pytest.raises(StateError, match="is not the lead"):
         withdraw(room, "P1", "interviewer")
     with pytest.raises(InputError, match="there is no participant 'P9'"):
         withdraw(room, "P9")
 
 
-def test_words_that_raters_were_given_as_items_go_too(room: Interviews, tmp_path: Path) -> None:
+def test_a_withdrawal_removes_the_words_from_items_and_evidence(room: Interviews, tmp_path: Path) -> None:
     make_items(room)
     study = open_study(tmp_path)
     ingest_source(study, SOURCE)
@@ -183,7 +185,9 @@ def test_words_that_raters_were_given_as_items_go_too(room: Interviews, tmp_path
     assert not [path for path, held in files(tmp_path).items() if b"quixotic" in held]
 
 
-def test_where_a_copy_cannot_be_reached_all_is_still_there_to_try_again(room: Interviews, tmp_path: Path) -> None:
+def test_a_withdrawal_that_cannot_reach_a_copy_erases_nothing_and_can_be_repeated(
+    room: Interviews, tmp_path: Path
+) -> None:
     make_items(room)
     link = make_link(room, "P1")
     whole = (tmp_path / "study.toml").read_text("utf-8")

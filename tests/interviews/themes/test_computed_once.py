@@ -38,12 +38,12 @@ def interviews(study: Study) -> Iterator[Interviews]:
 
 
 @pytest.mark.parametrize("viewer", [READER, LEAD])
-def test_readers_get_what_was_computed_before(interviews: Interviews, viewer: Viewer) -> None:
+def test_themes_are_cached_for_readers(interviews: Interviews, viewer: Viewer) -> None:
     assert read_visible_themes(interviews, viewer).quotations is read_visible_themes(interviews, viewer).quotations
     assert themes_page_seen(interviews, viewer) is themes_page_seen(interviews, viewer)
 
 
-def test_many_who_ask_at_once_wait_for_one_computation(interviews: Interviews) -> None:
+def test_simultaneous_readers_wait_for_one_computation(interviews: Interviews) -> None:
     together = threading.Barrier(4)
 
     def look(_: int) -> int:
@@ -54,7 +54,7 @@ def test_many_who_ask_at_once_wait_for_one_computation(interviews: Interviews) -
         assert len(set(pool.map(look, range(4)))) == 1
 
 
-def test_a_rating_in_an_open_round_computes_nothing_again(study: Study) -> None:
+def test_a_rating_in_an_open_round_does_not_recompute_themes(study: Study) -> None:
     add_round(study, {"round": "more", "items": {"after": "turns"}, "facets": ["themes"], "raters": ["rater-1"]})
     study = open_study(study.root)
     open_by_name(study, "more", None)
@@ -64,25 +64,25 @@ def test_a_rating_in_an_open_round_computes_nothing_again(study: Study) -> None:
         assert read_visible_themes(interviews, READER).quotations is before.quotations
 
 
-def test_a_new_name_is_gone_from_what_readers_get_next(interviews: Interviews, study: Study) -> None:
+def test_a_new_name_is_masked_in_cached_themes(interviews: Interviews, study: Study) -> None:
     word = read_visible_themes(interviews, READER).quotations[0].parts[0].words.split()[0]
     with open_interviews(study) as elsewhere:  # as the command line does it, in another process
         add_name(elsewhere, "product", [word])
     after = read_visible_themes(interviews, READER)
-    assert not any(word in part.words.split() for one in after.quotations for part in one.parts)
+    assert not any(word in part.words.split() for quotation in after.quotations for part in quotation.parts)
 
 
-def test_who_withdraws_is_gone_at_once(interviews: Interviews) -> None:
+def test_a_withdrawn_participant_disappears_from_cached_themes_at_once(interviews: Interviews) -> None:
     before = read_visible_themes(interviews, READER)
     gone = before.quotations[0].participant
     withdraw(interviews, gone)
     after = read_visible_themes(interviews, READER)
-    assert gone not in {one.participant for one in after.quotations}
+    assert gone not in {quotation.participant for quotation in after.quotations}
     assert after.quotations
-    assert gone not in {one.participant for one in themes_page_seen(interviews, READER).themes.quotations}
+    assert gone not in {quotation.participant for quotation in themes_page_seen(interviews, READER).themes.quotations}
 
 
-def test_a_code_with_another_name_is_shown_at_once(interviews: Interviews) -> None:
-    assert "training time" in {one.name for one in read_visible_themes(interviews, READER).codes}
+def test_a_renamed_code_is_shown_at_once(interviews: Interviews) -> None:
+    assert "training time" in {code.name for code in read_visible_themes(interviews, READER).codes}
     change_codebook(interviews.coding, "codebook.rename", {"code": "time", "name": "hours of training"})
-    assert "hours of training" in {one.name for one in read_visible_themes(interviews, READER).codes}
+    assert "hours of training" in {code.name for code in read_visible_themes(interviews, READER).codes}

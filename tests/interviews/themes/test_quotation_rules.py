@@ -1,4 +1,4 @@
-"""Passages over several turns: whatever two raters do, each is whole, and one of each that meet are one quotation."""
+"""Passages across turns stay complete, and overlapping passages of two raters become one quotation."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from quaestor.interviews.coding.decided_passages import CodedPassage, group_link
 CODES = ("data", "time")
 FACET = Facet("themes", "stretches", codes="themes")
 BOOK = Codebook(
-    1, facets={"themes": CodeFacet("themes")}, codes={one: Code(one, "themes", one) for one in CODES}
+    1, facets={"themes": CodeFacet("themes")}, codes={code: Code(code, "themes", code) for code in CODES}
 )  # fmt: skip
 Passage = tuple[int, str, dict[int, tuple[int, int]]]
-"""A rater, a code, and where a passage stands in each of its turns."""
+"""A rater, a code, and the position of a passage in each of its turns."""
 _PLACE = st.tuples(st.integers(0, 30), st.integers(1, 12)).map(lambda one: (one[0], sum(one)))
 _PASSAGE = st.tuples(
     st.integers(0, 1), st.sampled_from(CODES), st.dictionaries(st.integers(0, 3), _PLACE, min_size=1, max_size=3)
@@ -35,11 +35,11 @@ def decided(passages: list[Passage]) -> list[CodedPassage]:
                 start, end = places[turn]
                 link = f"{rater}-{number}" if len(places) > 1 else ""
                 answers[rater].append({"start": start, "end": end, "code": code, "link": link})
-        merged = merge_passages(check_passages(FACET, BOOK, check_passages(FACET, BOOK, one)) for one in answers)
+        merged = merge_passages(check_passages(FACET, BOOK, check_passages(FACET, BOOK, answer)) for answer in answers)
         found += [
-            CodedPassage("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", one.start, one.end, "", one.code,
-                         link=one.link)
-            for one in read_passages(check_passages(FACET, BOOK, merged))
+            CodedPassage("themes", f"P1/{turn:05d}", "P1", "P1", turn, "", passage.start, passage.end, "", passage.code,
+                         link=passage.link)
+            for passage in read_passages(check_passages(FACET, BOOK, merged))
         ]  # fmt: skip
     return found
 
@@ -50,7 +50,7 @@ def letters(code: str, places: dict[int, tuple[int, int]]) -> set[tuple[str, int
 
 def wholes(passages: list[Passage]) -> list[list[Passage]]:
     """Passages that share letters, again and again until none do."""
-    left = [[one] for one in passages]
+    left = [[passage] for passage in passages]
     while met := next(((one, two) for one, two in combinations(left, 2) if spelled(one) & spelled(two)), None):
         left = [one for one in left if one is not met[0] and one is not met[1]] + [met[0] + met[1]]
     return left
@@ -61,7 +61,7 @@ def spelled(passages: list[Passage]) -> frozenset[tuple[str, int, int]]:
 
 
 @given(st.lists(_PASSAGE, max_size=9))
-def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passages: list[Passage]) -> None:
+def test_only_overlapping_passages_of_raters_are_joined_into_a_quotation(passages: list[Passage]) -> None:
     found = group_linked_passages(decided(passages))
     joined = [frozenset(at for one in several for at in letters(one.code, {one.turn: (one.start, one.end)}))
               for several in found]  # fmt: skip
@@ -74,7 +74,7 @@ def test_passages_that_meet_are_one_quotation_and_nothing_else_is_joined(passage
             assert [quoted for quoted in joined if quoted & spelled(several)] == [spelled(several)]
 
 
-def test_two_passages_of_one_rater_that_overlap_are_two_quotations() -> None:
+def test_overlapping_passages_of_one_rater_are_two_quotations() -> None:
     both: list[Passage] = [(rater, "data", {1: place}) for rater in (0, 1) for place in ((0, 20), (10, 30))]
     assert [[(one.start, one.end) for one in several] for several in group_linked_passages(decided(both))] == [
         [(0, 20)],
@@ -82,14 +82,14 @@ def test_two_passages_of_one_rater_that_overlap_are_two_quotations() -> None:
     ]
 
 
-def test_a_passage_that_two_raters_coded_over_two_turns_is_one() -> None:
+def test_a_passage_coded_by_two_raters_across_two_turns_is_one_quotation() -> None:
     found = group_linked_passages(
         decided([(0, "data", {1: (9, 42), 2: (0, 36)}), (1, "data", {1: (12, 42), 2: (0, 30)})])
     )
     assert [[(one.turn, one.start, one.end) for one in several] for several in found] == [[(1, 9, 42), (2, 0, 36)]]
 
 
-def test_a_link_of_another_interview_or_another_code_joins_nothing() -> None:
+def test_links_join_only_passages_of_the_same_interview_and_code() -> None:
     def one(interview: str, turn: int, code: str) -> CodedPassage:
         return CodedPassage("r", f"{interview}/{turn:05d}", interview, "P1", turn, "", 0, 4, "", code, link="a b")
 

@@ -1,4 +1,4 @@
-"""From decided stretches to tables: planted themes come out, every cell opens what it counts, who withdrew is gone."""
+"""Theme tables: planted themes are found, every cell opens its quotations, and withdrawn participants are left out."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ def themes(study: Study) -> InterviewThemes:
 
 
 def table(themes: InterviewThemes, name: str) -> Table:
-    return next(one for one in build_interview_tables(themes) if one.id == name)
+    return next(interview_table for interview_table in build_interview_tables(themes) if interview_table.id == name)
 
 
 def shown(table: Table) -> dict[str, list[str]]:
-    """By row what stands in its cells."""
+    """The cell texts by row."""
     return {row.key: [" ".join(cell.parts) for cell in row.cells] for row in table.rows()}
 
 
-def test_participants_count_once_for_a_code_and_for_its_theme(themes: InterviewThemes) -> None:
+def test_a_participant_counts_once_for_a_code_and_its_theme(themes: InterviewThemes) -> None:
     found = shown(table(themes, "themes"))
     assert found["data"] == ["3", "50.0%", "18.8% to 81.2%", "4"]
     assert found["factors"] == ["6", "100.0%", "61.0% to 100.0%", "8"]
@@ -71,7 +71,7 @@ def test_participants_count_once_for_a_code_and_for_its_theme(themes: InterviewT
     assert "legitimacy itself" not in found
 
 
-def test_the_matrix_has_every_mention(themes: InterviewThemes) -> None:
+def test_the_matrix_counts_every_mention(themes: InterviewThemes) -> None:
     found = shown(table(themes, "matrix"))
     assert found["data"] == ["1", "1", "·", "2", "·", "·", "4"]
     assert found["all"] == ["6", "4", "3", "4", "3", "3", "23"]
@@ -87,7 +87,7 @@ def opens(table: Table, row: str, column: str) -> bool:
     return bool(cell and cell.values) and column not in computed
 
 
-def test_every_cell_opens_as_much_as_it_counts(themes: InterviewThemes) -> None:
+def test_every_cell_opens_what_it_counts(themes: InterviewThemes) -> None:
     """A count of mentions is the length of its list, a count of participants that of the people in it."""
     for one in build_interview_tables(themes):
         for row in one.rows():
@@ -105,40 +105,40 @@ def test_every_cell_opens_as_much_as_it_counts(themes: InterviewThemes) -> None:
                     assert cell.values[0] == len(found), (one.id, row.key, column.key)
 
 
-def test_codes_together_in_turns_and_on_the_same_words(themes: InterviewThemes) -> None:
+def test_co_occurrence_is_counted_by_turn_answer_and_shared_words(themes: InterviewThemes) -> None:
     found = shown(table(themes, "together"))
     assert found["shapes+indicator"] == ["2 0.40", "2 0.40", "11 0.08", "2"]
     on_words = find_quotations_behind(themes, "together:shapes+indicator:words").quotations
     assert sorted(one.words for one in on_words) == ["Loss over 5", "Loss over 5 or shapes."]
 
 
-def test_saturation_follows_the_interviews(themes: InterviewThemes) -> None:
-    found = compute_saturation(themes)
-    assert (found.new, found.total[-1]) == ((6, 2, 0, 0, 0, 1), 9)
+def test_saturation_is_computed_in_the_order_of_interviews(themes: InterviewThemes) -> None:
+    saturation = compute_saturation(themes)
+    assert (saturation.new, saturation.total[-1]) == ((6, 2, 0, 0, 0, 1), 9)
     rows = shown(table(themes, "saturation"))
     assert rows["P6"] == ["1", "9", "9.0", "9.0 to 9.0", "another factor"]
     assert [one.words for one in find_quotations_behind(themes, "saturation:P6:new").quotations] == ["the people"]
     assert "not reached, the last 2 interviews add 12.5%." in " ".join(table(themes, "saturation").notes)
 
 
-def test_interviews_of_one_day_follow_each_other_as_they_were_held(tmp_path: Path) -> None:
+def test_interviews_of_one_day_are_ordered_by_their_start(tmp_path: Path) -> None:
     """P2 was held first, and the start of it came in last."""
     study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:One}.", "two", "three")])
     with open_interviews(study) as interviews:
         planned = parse_moment(interviews.file.read_entries(about="P2")[0])
         move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")
-        days = {one.day for one in interviews.interviews()}
+        days = {interview.day for interview in interviews.interviews()}
         assert [name for name, _ in read_themes(interviews).interviews] == ["P2", "P1"], days
 
 
-def test_reference_items_are_tallied_from_the_desk_and_from_codes(themes: InterviewThemes) -> None:
+def test_reference_items_are_counted_from_ticks_and_from_codes(themes: InterviewThemes) -> None:
     found = shown(table(themes, "factors"))
     assert found["data"] == ["2 50.0%", "3 50.0%", "3 50.0%", "P1, P2, P4"]
     assert found["other"] == ["2 50.0%", "1 16.7%", "3 50.0%", "P3, P4, P6"]
     assert found["added-1"] == ["2", "·", "2", "P3, P4"], "the same words in other letters are the same"
 
 
-def test_who_ticks_an_item_and_has_the_question_marked_skipped_later_is_in_the_base_of_its_share(
+def test_a_participant_with_a_tick_stays_in_the_base_of_a_skipped_question(
     tmp_path: Path,
 ) -> None:
     study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{data:One}.", "two", "three")])
@@ -153,7 +153,7 @@ def test_who_ticks_an_item_and_has_the_question_marked_skipped_later_is_in_the_b
     assert "of 4 participants who were asked this" in found.notes[0]
 
 
-def test_what_codes_ask_for_is_gathered(themes: InterviewThemes) -> None:
+def test_fields_of_codes_are_collected_in_tables(themes: InterviewThemes) -> None:
     indicators = shown(table(themes, "indicator"))
     assert indicators["indicator-1"] == ["loss", "10", "“the loss is above 10 after an epoch”"]
     assert next(one.fields for one in themes.of("indicator")) == {"what": "loss", "threshold": "10"}
@@ -161,31 +161,31 @@ def test_what_codes_ask_for_is_gathered(themes: InterviewThemes) -> None:
     assert defects["crash-1"] == ["high", "export", "“crashed on export”", "pinning a version"]
     assert defects["crash-3"] == ["not said", "not said", "“Crashes”", "·"]
     importance = table(themes, "defects-importance")
-    assert [one.title for one in importance.columns][:3] == ["low", "high", "not said"]
+    assert [column.title for column in importance.columns][:3] == ["low", "high", "not said"]
     assert shown(importance)["crash"] == ["·", "2", "1", "3", "3"]
 
 
-def test_words_of_a_scale_stand_in_its_order_and_others_after_them(themes: InterviewThemes) -> None:
+def test_scale_values_are_in_scale_order_and_other_values_follow(themes: InterviewThemes) -> None:
     said = iter(("urgent", "High", "medium", "low", "critical"))
-    quotations = [replace(one, fields={"importance": next(said)}) if one.theme == "defects" else one
-                  for one in themes.quotations]  # fmt: skip
+    quotations = [replace(quotation, fields={"importance": next(said)}) if quotation.theme == "defects" else quotation
+                  for quotation in themes.quotations]  # fmt: skip
     importance = table(replace(themes, quotations=tuple(quotations)), "defects-importance")
-    assert [one.title for one in importance.columns][:5] == ["low", "medium", "High", "critical", "urgent"]
+    assert [column.title for column in importance.columns][:5] == ["low", "medium", "High", "critical", "urgent"]
 
 
-def test_a_pair_that_never_meets_in_one_way_has_no_numbers_there(themes: InterviewThemes) -> None:
+def test_a_pair_of_codes_that_never_share_words_has_no_numbers_there(themes: InterviewThemes) -> None:
     found = shown(table(themes, "together"))
     assert found["data+time"] == ["1 0.20", "1 0.20", "·", "1"]
 
 
-def test_the_list_behind_a_whole_theme_names_it(themes: InterviewThemes) -> None:
+def test_the_list_behind_a_whole_theme_is_titled_with_its_name(themes: InterviewThemes) -> None:
     assert (
         find_quotations_behind(themes, "themes:factors:participants").place == "Factors weighed, any code, participants"
     )
     assert find_quotations_behind(themes, "themes:data:mentions").place == "data, mentions"
 
 
-def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
+def test_a_quotation_has_its_context(themes: InterviewThemes) -> None:
     name, found = find_quotations(themes, "slow")
     assert name == "Defects › slowness"
     first = found[0]
@@ -207,12 +207,12 @@ def test_a_quotation_has_what_stands_around_it(themes: InterviewThemes) -> None:
         ("themes:data:share", "does not count quotations"),
     ],
 )
-def test_a_cell_that_is_none_is_refused(themes: InterviewThemes, cell: str, why: str) -> None:
+def test_an_unknown_cell_is_refused(themes: InterviewThemes, cell: str, why: str) -> None:
     with pytest.raises((InputError, StateError), match=why):
         find_quotations_behind(themes, cell)
 
 
-def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
+def test_linked_passages_are_one_mention(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("{data:One}.", "two {shapes:three}", "{data:four}")], settled=False)
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
@@ -226,7 +226,7 @@ def test_parts_that_were_coded_as_one_are_one_mention(tmp_path: Path) -> None:
     assert shown(table(found, "matrix"))["data"] == ["1", "1"]
 
 
-def test_a_passage_over_two_questions_meets_the_codes_of_both_answers(tmp_path: Path) -> None:
+def test_a_passage_across_two_questions_co_occurs_with_codes_of_both_answers(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("One.", "{shapes:three} two", "four")], settled=False)
     with open_coding(study) as coding:
         for rater in ("rater-1", "rater-2"):
@@ -242,7 +242,7 @@ def test_a_passage_over_two_questions_meets_the_codes_of_both_answers(tmp_path: 
     assert {one.code for one in behind} == {"data", "shapes"}
 
 
-def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle_it(tmp_path: Path) -> None:
+def test_differing_field_values_of_raters_are_shown_and_can_be_settled(tmp_path: Path) -> None:
     said = ("One.", "two", "It {crash|importance=High;case=export:crashed}, {slow|importance=low:slowly}.")
     study = themed_study(tmp_path, [said], settled=False)
     item, lead = "P1/00005", Viewer("lead", Role.LEAD)
@@ -250,14 +250,14 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
         assert coding.lead == lead.name
         mine = coding.state.round(ROUND).current("rater-1", item)
         assert mine is not None
-        other = [{**one, "fields": {"importance": "LOW"}} for one in mine.answers["themes"]]
+        other = [{**passage, "fields": {"importance": "LOW"}} for passage in mine.answers["themes"]]
         rate(coding, ROUND, "rater-2", item, {"themes": other})
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
     with open_interviews(study) as interviews:
         found = read_themes(interviews)
     importance = table(found, "defects-importance")
-    assert [one.title for one in importance.columns][:2] == ["low", "raters differ"]
+    assert [column.title for column in importance.columns][:2] == ["low", "raters differ"]
     assert shown(importance)["crash"] == ["·", "1", "1", "1"]
     assert shown(table(found, "defects"))["crash-1"][:2] == ["raters differ: High or LOW", "export"]
     assert "nobody has decided" in importance.notes[0]
@@ -272,46 +272,46 @@ def test_raters_who_say_different_things_of_a_code_are_told_apart_and_can_settle
     assert not build_case(study, ROUND, lead, item, "themes", everything).differs_in_words
     with open_interviews(study) as interviews:
         after = table(read_themes(interviews), "defects-importance")
-    assert [one.title for one in after.columns][:2] == ["low", "High"]
+    assert [column.title for column in after.columns][:2] == ["low", "High"]
     assert "nobody has decided" not in str(after.notes)
 
 
-def test_a_question_a_code_and_a_value_may_be_called_like_what_every_study_has(themes: InterviewThemes) -> None:
+def test_questions_codes_and_values_can_have_the_names_of_built_in_columns(themes: InterviewThemes) -> None:
     crashes = [
         replace(one, fields={"importance": words})
         for one, words in zip(themes.of("crash"), ("mentions", "Participants", "raters differ"), strict=True)
     ]
-    changed = {one.id: one for one in crashes}
-    codes = [replace(one, id="saturation") if one.id == "indicator" else one for one in themes.codes]
+    changed = {crash.id: crash for crash in crashes}
+    codes = [replace(code, id="saturation") if code.id == "indicator" else code for code in themes.codes]
     odd = replace(
         themes,
-        references=tuple(replace(one, question="quotations") for one in themes.references),
+        references=tuple(replace(reference, question="quotations") for reference in themes.references),
         codes=tuple(codes),
         quotations=tuple(
             changed.get(one.id, replace(one, code="saturation") if one.code == "indicator" else one)
             for one in themes.quotations
         ),
     )
-    tables = {one.id: one for one in build_interview_tables(odd)}
+    tables = {interview_table.id: interview_table for interview_table in build_interview_tables(odd)}
     assert list(tables)[-1] == "quotations"
     assert (tables["quotations"].title, tables["saturation"].stub) == ("Quotations", "interview")
     assert {"interview-quotations", "interview-saturation"} <= tables.keys()
     assert [one.table.id for one in themes_page(odd).sections] == [name for name in tables if name != "quotations"]
     importance = tables["defects-importance"]
-    keys = [one.key for one in importance.columns]
+    keys = [column.key for column in importance.columns]
     assert len(set(keys)) == len(keys)
     assert {"importance=mentions", "importance=participants", "mentions", "participants"} <= set(keys)
     assert len(find_quotations_behind(odd, "defects-importance:crash:importance=mentions").quotations) == 1
     assert len(find_quotations_behind(odd, "defects-importance:crash:mentions").quotations) == 3
 
 
-def test_names_that_a_report_has_already_are_told_apart(themes: InterviewThemes) -> None:
-    names = [one.id for one in build_interview_tables(themes, ["themes", "interview-themes"])]
+def test_interview_tables_get_ids_distinct_from_those_in_the_report(themes: InterviewThemes) -> None:
+    names = [interview_table.id for interview_table in build_interview_tables(themes, ["themes", "interview-themes"])]
     assert names[0] == "interview-interview-themes"
     assert len(set(names)) == len(names)
 
 
-def test_an_open_round_shows_nothing_and_a_rating_lead_looks_first(tmp_path: Path) -> None:
+def test_an_open_round_shows_no_themes_and_a_lead_who_rates_needs_a_recorded_view(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("{data:One}.", "two", "three")], settled=False)
     with open_interviews(study) as interviews:
         with pytest.raises(StateError, match="no round on transcripts is closed yet"):
@@ -322,13 +322,13 @@ def test_an_open_round_shows_nothing_and_a_rating_lead_looks_first(tmp_path: Pat
         build_report(study, lambda words: None)
 
 
-def test_those_who_rate_see_no_themes_on_pages_for_readers(study: Study) -> None:
+def test_raters_see_no_themes_on_reader_pages(study: Study) -> None:
     with open_interviews(study) as interviews:
         assert len(read_visible_themes(interviews, Viewer("reader", Role.REVIEWER)).quotations) == 23
         assert read_visible_themes(interviews, Viewer("rater-1", Role.RATER)).hidden.keys() == {ROUND}
 
 
-def test_readers_see_no_known_name_before_it_is_confirmed_and_the_lead_does(study: Study, tmp_path: Path) -> None:
+def test_readers_see_no_unconfirmed_known_names_and_the_lead_does(study: Study, tmp_path: Path) -> None:
     with open_interviews(copy_of(study, tmp_path / "copy")) as interviews:
         before = read_visible_themes(interviews, Viewer("reader", Role.VIEWER))
         for form in ("Compiling", "illegal", "export", "again the data"):
@@ -342,15 +342,15 @@ def test_readers_see_no_known_name_before_it_is_confirmed_and_the_lead_does(stud
     for form in ("Compiling", "illegal", "export", "again the data"):
         assert form in str(of_lead.quotations)
         assert form not in str(said)
-    assert any(one.words == "[no 9] takes minutes" for one in seen.quotations)
-    assert any(one.words == "and [no 14]" for one in seen.quotations)
-    assert "crashed on [no 6]" in {one.words for one in seen.quotations}
-    assert "[no 6]" in {one.fields.get("case") for one in seen.quotations}
+    assert any(quotation.words == "[no 9] takes minutes" for quotation in seen.quotations)
+    assert any(quotation.words == "and [no 14]" for quotation in seen.quotations)
+    assert "crashed on [no 6]" in {quotation.words for quotation in seen.quotations}
+    assert "[no 6]" in {quotation.fields.get("case") for quotation in seen.quotations}
     assert of_lead.quotations == before.quotations
-    assert [one.id for one in seen.quotations] == [one.id for one in before.quotations]
+    assert [quotation.id for quotation in seen.quotations] == [quotation.id for quotation in before.quotations]
 
 
-def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_path: Path) -> None:
+def test_readers_see_no_known_names_in_code_names(study: Study, tmp_path: Path) -> None:
     with open_interviews(copy_of(study, tmp_path / "copy")) as interviews:
         before = read_visible_themes(interviews, Viewer("reader", Role.VIEWER))
         for form in ("Pinning", "Defects", "slowness"):
@@ -362,8 +362,8 @@ def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_pa
         (page, [render_figure(seen, name) for name in FIGURES], find_quotations_behind(seen, "matrix:code-2:all"))
     )
     assert not re.findall("pinning|defects|slowness|'pin'|'slow'", told, re.IGNORECASE)
-    assert {"[no 7] a version", "crash", "[no 8]"} <= {one.name for one in seen.codes}
-    assert ("crash", "[no 7] › crash") in {(one.id, one.path) for one in seen.codes}
+    assert {"[no 7] a version", "crash", "[no 8]"} <= {code.name for code in seen.codes}
+    assert ("crash", "[no 7] › crash") in {(code.id, code.path) for code in seen.codes}
     assert of_lead.codes == before.codes
     assert list(shown(table(seen, "matrix")).values()) == list(shown(table(before, "matrix")).values())
     for one in seen.codes:
@@ -373,7 +373,7 @@ def test_readers_see_no_known_name_in_what_codes_are_called(study: Study, tmp_pa
         )
 
 
-def test_the_report_has_the_interviews_and_its_cells_open_them(study: Study) -> None:
+def test_the_report_contains_interview_tables_whose_cells_open_quotations(study: Study) -> None:
     outcome = build_report(study, lambda words: None)
     assert (outcome.tables, outcome.figures, outcome.missing) == (9, 3, {})
     page = (outcome.folder / "index.html").read_text("utf-8")
@@ -393,7 +393,7 @@ def test_the_report_has_the_interviews_and_its_cells_open_them(study: Study) -> 
     assert words == "code Factors weighed › data"
 
 
-def test_who_withdraws_is_in_no_count_and_what_is_published_is_no_longer_fresh(study: Study, tmp_path: Path) -> None:
+def test_a_withdrawal_changes_counts_and_makes_published_results_stale(study: Study, tmp_path: Path) -> None:
     copy = copy_of(study, tmp_path / "copy")
     build_report(copy, lambda words: None)
     with open_interviews(copy) as interviews:
@@ -408,7 +408,7 @@ def test_who_withdraws_is_in_no_count_and_what_is_published_is_no_longer_fresh(s
     assert "1 participant withdrew" in " ".join(table(found, "themes").notes)
 
 
-def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: Path) -> None:
+def test_themes_are_not_written_while_a_known_name_remains(study: Study, tmp_path: Path) -> None:
     copy = copy_of(study, tmp_path / "copy")
     with open_interviews(copy) as interviews:
         found = read_themes(interviews)
@@ -423,15 +423,15 @@ def test_nothing_is_written_while_a_known_name_remains(study: Study, tmp_path: P
 
 
 @pytest.mark.slow
-def test_made_anew_at_the_desk_a_study_of_interviews_has_a_report_and_no_handbook(study: Study, tmp_path: Path) -> None:
+def test_rebuilding_an_interview_study_creates_a_report_and_no_handbook(study: Study, tmp_path: Path) -> None:
     copy = copy_of(study, tmp_path / "copy")
     remaking = RebuildJobs(copy.root)
     remaking.begin(PUBLISHED)
     assert remaking.wait().failed == ""
-    assert [one.made is not None for one in check_freshness(copy, State())] == [True, False]
+    assert [freshness.made is not None for freshness in check_freshness(copy, State())] == [True, False]
 
 
-def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:
+def test_table_notes_mention_what_was_not_counted(themes: InterviewThemes) -> None:
     odd = replace(themes, unsettled=2, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
     said = " ".join(table(odd, "themes").notes)
     for words in (
@@ -444,14 +444,14 @@ def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:
         assert words in said
 
 
-def test_who_declines_after_all_is_in_no_table_until_they_agree_again(study: Study, tmp_path: Path) -> None:
+def test_a_participant_who_declines_is_in_no_table_until_they_accept_again(study: Study, tmp_path: Path) -> None:
     own = copy_of(study, tmp_path)
     with open_interviews(own) as interviews:
         before = read_themes(interviews)
         record_consent(interviews, "P1", DECLINED, SPOKEN)
         after = read_themes(interviews)
         assert "P1" in before.participants
-        assert "P1" in {who for one in before.references for tally in one.items for who in tally.ticked}
+        assert "P1" in {who for reference in before.references for tally in reference.items for who in tally.ticked}
         assert "P1" not in str(after)
         assert len(after.participants) == len(before.participants) - 1
         assert "P1" not in str(read_visible_themes(interviews, Viewer("lead", Role.LEAD)))

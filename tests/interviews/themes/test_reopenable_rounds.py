@@ -1,4 +1,4 @@
-"""Themes while a round that coded transcripts may still be reopened: nothing in them comes from its ratings."""
+"""Themes contain nothing from a round that can still be reopened."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from quaestor.study.folder import open_study
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER, Role.LEAD])
-def test_readers_of_themes_learn_nothing_from_a_round_that_may_be_reopened(tmp_path: Path, role: Role) -> None:
+def test_readers_of_themes_see_nothing_of_a_round_that_can_be_reopened(tmp_path: Path, role: Role) -> None:
     study = themed_study(tmp_path / "study")
     viewer = Viewer("lead" if role is Role.LEAD else "reader", role)
     code = {"id": "secret", "facet": "themes", "parent": "measures", "name": "secret code"}

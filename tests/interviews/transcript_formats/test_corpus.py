@@ -20,7 +20,7 @@ FOLDER = TESTS / "data" / "transcripts"
 EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text("utf-8"))["files"]
 
 
-def test_every_file_of_the_corpus_has_its_words_written_down() -> None:
+def test_every_file_of_the_corpus_has_an_expected_transcript() -> None:
     assert {path.name for path in FOLDER.iterdir()} == {*EXPECTED, "expected.json"}
     assert len(EXPECTED) >= 20
 
@@ -28,16 +28,16 @@ def test_every_file_of_the_corpus_has_its_words_written_down() -> None:
 @pytest.mark.parametrize("name", EXPECTED)
 def test_no_word_is_added_or_lost(name: str) -> None:
     expected = EXPECTED[name]
-    found = read_transcript(FOLDER / name, encoding=expected.get("encoding", ""))
-    words = [word for turn in found.turns for word in turn.text.split()]
+    transcript = read_transcript(FOLDER / name, encoding=expected.get("encoding", ""))
+    words = [word for turn in transcript.turns for word in turn.text.split()]
     assert words == [word for _, said in expected["turns"] for word in said.split()]
-    assert found.format == expected["format"]
-    assert found.encoding == expected.get("encoding_told", "UTF-8")
+    assert transcript.format == expected["format"]
+    assert transcript.encoding == expected.get("encoding_told", "UTF-8")
     if "starts" in expected:
-        assert [turn.start for turn in found.turns] == expected["starts"]
+        assert [turn.start for turn in transcript.turns] == expected["starts"]
 
 
-def test_speakers_are_right_for_at_least_99_words_in_100() -> None:
+def test_speakers_are_right_for_at_least_99_percent_of_words() -> None:
     right: Counter[bool] = Counter()
     for name, expected in EXPECTED.items():
         read = read_transcript(FOLDER / name, encoding=expected.get("encoding", ""))
@@ -47,21 +47,21 @@ def test_speakers_are_right_for_at_least_99_words_in_100() -> None:
     assert right[True] >= 0.99 * right.total(), right
 
 
-def test_notes_styles_and_headers_are_told_apart_from_what_is_said() -> None:
-    found = read_transcript(FOLDER / "teams_notes_styles_regions.vtt")
-    assert [one.partition("\n")[0] for one in found.left_out] == [
+def test_notes_styles_and_headers_are_separated_from_speech() -> None:
+    transcript = read_transcript(FOLDER / "teams_notes_styles_regions.vtt")
+    assert [one.partition("\n")[0] for one in transcript.left_out] == [
         "WEBVTT - a synthetic talk", 'NOTE duration:"00:01:10.0000000"', "STYLE", "REGION", "NOTE",
     ]  # fmt: skip
     assert read_transcript(FOLDER / "table.docx").left_out == ("Time | Speaker | Text",)
     assert len(read_transcript(FOLDER / "teams.docx").left_out) == 2
 
 
-def test_whoever_knows_the_speakers_can_name_them() -> None:
-    found = read_transcript(FOLDER / "plain.txt", named=["Interviewer", "Participant", "First", "Second"])
-    assert [turn.speaker for turn in found.turns][:4] == ["Interviewer", "Participant", "First", "Second"]
+def test_speakers_can_be_named_explicitly() -> None:
+    transcript = read_transcript(FOLDER / "plain.txt", named=["Interviewer", "Participant", "First", "Second"])
+    assert [turn.speaker for turn in transcript.turns][:4] == ["Interviewer", "Participant", "First", "Second"]
 
 
-def test_the_reference_says_what_is_read_and_where_the_bounds_are() -> None:
+def test_the_reference_lists_formats_and_limits() -> None:
     page = (DOCS / "reference" / "transcripts.md").read_text("utf-8")
     for name in FORMATS:
         assert f"`{name}`" in page, name

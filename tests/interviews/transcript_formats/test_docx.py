@@ -1,4 +1,4 @@
-"""Word documents: words keep their gaps, what nobody says is told, and the text is found where it lies."""
+"""Word documents: words stay separated, notes are reported, and the text is read from the right part."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def words_of(data: bytes) -> list[str]:
 
 
 @pytest.mark.parametrize("within", [paragraph("Box words"), table(("Box words",))])
-def test_a_text_box_amid_a_paragraph_glues_no_words(within: str) -> None:
+def test_a_text_box_inside_a_paragraph_separates_words(within: str) -> None:
     box = f"<w:r><w:pict><w:txbxContent>{within}</w:txbxContent></w:pict></w:r>"
     amid = f"<w:p>{run('Guest A: before')}{box}{run('after')}</w:p>"
     assert words_of(document(amid)) == ["before", "Box", "words", "after"]
@@ -21,25 +21,25 @@ def test_a_text_box_amid_a_paragraph_glues_no_words(within: str) -> None:
     assert words_of(document(cell)) == ["before", "Box", "words", "after"]
 
 
-def test_a_tab_that_is_placed_on_the_page_parts_words() -> None:
+def test_a_positioned_tab_separates_words() -> None:
     placed = '<w:r><w:ptab w:relativeTo="margin" w:alignment="right" w:leader="none"/></w:r>'
     assert words_of(document(f"<w:p>{run('Guest A: so')}{placed}{run('it')}</w:p>")) == ["so", "it"]
 
 
-def test_headers_footers_and_tables_in_notes_are_told() -> None:
+def test_headers_footers_and_tables_in_notes_are_reported() -> None:
     beside = {
         "word/header1.xml": paragraph("A study"),
         "word/header2.xml": paragraph("A study"),
         "word/footer1.xml": paragraph("Page 1"),
         "word/footnotes.xml": table(("who", "Trin")) + paragraph("checked"),
     }
-    found = read_transcript(document(paragraph("Guest A: so"), beside=beside), "talk")
-    assert [turn.text for turn in found.turns] == ["so"]
-    assert found.left_out == ("Footnote: who | Trin", "Footnote: checked", "Header: A study", "Footer: Page 1")
+    transcript = read_transcript(document(paragraph("Guest A: so"), beside=beside), "talk")
+    assert [turn.text for turn in transcript.turns] == ["so"]
+    assert transcript.left_out == ("Footnote: who | Trin", "Footnote: checked", "Header: A study", "Footer: Page 1")
 
 
-def test_the_text_lies_where_the_document_says() -> None:
+def test_the_text_is_read_from_the_part_named_by_the_document() -> None:
     beside = {"word/footnotes2.xml": paragraph("checked")}
-    found = read_transcript(document(paragraph("Guest A: so"), part="word/document2.xml", beside=beside), "talk")
-    assert [(turn.speaker, turn.text) for turn in found.turns] == [("Guest A", "so")]
-    assert found.left_out == ("Footnote: checked",)
+    transcript = read_transcript(document(paragraph("Guest A: so"), part="word/document2.xml", beside=beside), "talk")
+    assert [(turn.speaker, turn.text) for turn in transcript.turns] == [("Guest A", "so")]
+    assert transcript.left_out == ("Footnote: checked",)

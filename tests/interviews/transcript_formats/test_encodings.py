@@ -1,4 +1,4 @@
-"""Letters are those that were written, or the reader is told that they may not be."""
+"""Characters are decoded correctly, or the import reports that they may be wrong."""
 
 from __future__ import annotations
 
@@ -31,28 +31,28 @@ def words(data: bytes, encoding: str = "") -> str:
 
 
 @pytest.mark.parametrize("encoding", OTHERS)
-def test_a_file_in_any_encoding_is_read_when_it_is_said(encoding: str) -> None:
+def test_a_file_is_read_in_the_stated_encoding(encoding: str) -> None:
     written = OTHERS[encoding]
-    found = read_transcript(written.encode(encoding), "talk", encoding=encoding)
+    transcript = read_transcript(written.encode(encoding), "talk", encoding=encoding)
     assert words(written.encode(encoding), encoding) == written
-    assert (found.encoding in ENCODINGS, found.doubtful) == (True, False)
+    assert (transcript.encoding in ENCODINGS, transcript.doubtful) == (True, False)
 
 
 @pytest.mark.parametrize("encoding", ["cp1251", "windows-1253", "cp1250", "Shift-JIS", "gbk", "koi8-r"])
-def test_letters_that_hardly_belong_together_are_told(encoding: str) -> None:
-    found = read_transcript(OTHERS[encoding].encode(encoding), "talk")
-    assert (found.encoding, found.doubtful) == ("Windows-1252", True)
+def test_unlikely_letter_combinations_are_reported(encoding: str) -> None:
+    transcript = read_transcript(OTHERS[encoding].encode(encoding), "talk")
+    assert (transcript.encoding, transcript.doubtful) == ("Windows-1252", True)
 
 
 @pytest.mark.parametrize("text", WESTERN)
-def test_no_language_of_old_windows_programs_is_doubted(text: str) -> None:
+def test_texts_in_windows_1252_languages_are_not_reported_as_doubtful(text: str) -> None:
     assert text.encode("cp1252")
     assert not is_misread(text)
 
 
 @pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("text", ["Guest: half", OTHERS["cp1251"], "Guest: 你好，一二三\nInterviewer: so it goes on"])
-def test_utf_16_needs_no_mark(codec: str, text: str) -> None:
+def test_utf_16_is_recognized_without_a_byte_order_mark(codec: str, text: str) -> None:
     assert words(text.encode(codec)) == text
     assert read_transcript(text.encode(codec), "talk").encoding == "UTF-16"
 

@@ -1,4 +1,4 @@
-"""Whoever is called with a title, pronouns, an organisation or a number speaks, and only their name is a name."""
+"""Speaker labels with titles, pronouns, organisations or numbers are recognized, and only the name is a known name."""
 
 from __future__ import annotations
 
@@ -33,28 +33,28 @@ def read(data: bytes, named: tuple[str, ...] = ()) -> list[Said]:
 
 @pytest.mark.parametrize("way", sorted({*WRITERS} - {"markdown"}))
 @pytest.mark.parametrize("label", LABELS)
-def test_what_stands_beside_a_name_keeps_nobody_from_speaking(way: str, label: str) -> None:
+def test_additions_to_a_speaker_name_are_part_of_the_label(way: str, label: str) -> None:
     assert read(WRITERS[way](talk(label))) == talk(label)
 
 
 @pytest.mark.parametrize("label", [one for one in LABELS if "*" not in one])
-def test_so_it_is_in_bold(label: str) -> None:
+def test_bold_speaker_labels_with_additions_are_recognized(label: str) -> None:
     assert read(WRITERS["markdown"](talk(label))) == talk(label)
 
 
 @pytest.mark.parametrize("way", ["zoom-webvtt", "subrip", "text", "timed-text", "headed-text", "teams-document"])
 @pytest.mark.parametrize("label", [*LABELS, *ODD])
-def test_whoever_is_named_speaks_whatever_they_are_called(way: str, label: str) -> None:
+def test_an_explicitly_named_speaker_is_recognized_with_any_label(way: str, label: str) -> None:
     assert read(WRITERS[way](talk(label)), ("Zanthor Quell", f" {label}:")) == talk(label)
 
 
 @pytest.mark.parametrize("label", [*LABELS, *ODD])
-def test_a_cell_in_the_column_of_speakers_is_a_speaker_whatever_it_looks_like(label: str) -> None:
+def test_a_cell_in_the_speaker_column_is_always_a_speaker(label: str) -> None:
     assert read(WRITERS["table-document"](talk(label))) == talk(label)
 
 
 @pytest.mark.parametrize("way", [*WRITERS])
-def test_a_named_speaker_who_occurs_nowhere_is_told(way: str) -> None:
+def test_a_named_speaker_who_does_not_occur_gives_an_error(way: str) -> None:
     data = WRITERS[way](talk("Guest A"))
     with pytest.raises(
         InputError, match=r"there is no speaker 'Guest B' in talk: write speakers exactly as in the file"
@@ -63,7 +63,7 @@ def test_a_named_speaker_who_occurs_nowhere_is_told(way: str) -> None:
     assert read(data, ("Zanthor Quell", "Guest A")) == talk("Guest A")
 
 
-def test_a_colon_after_brackets_is_said_by_whoever_speaks() -> None:
+def test_a_colon_after_brackets_belongs_to_the_current_speaker() -> None:
     said = "Interviewer: Why?\nGuest: I thought [pause]: never.\nInterviewer: Yes?\nGuest: No [laughs]: none."
     assert [who for who, _ in read(f"{said}\nNote (well): so.".encode())] == ["Interviewer", "Guest"] * 2
 
@@ -82,7 +82,7 @@ def test_a_colon_after_brackets_is_said_by_whoever_speaks() -> None:
         ("(Trin)", ("Trin",)),
     ],
 )
-def test_a_label_is_known_by_the_name_in_it(label: str, names: tuple[str, ...]) -> None:
+def test_names_are_found_in_speaker_labels(label: str, names: tuple[str, ...]) -> None:
     assert list_names_in_label(label) == names
     assert not is_generic(label)
 
@@ -92,20 +92,20 @@ def test_a_label_is_known_by_the_name_in_it(label: str, names: tuple[str, ...]) 
     ["P1", "S00", "SP2", "I", "B 1", "Speaker 2 [EXT]", "Guest A (External)", "SPEAKER_01", "user42", "Answer",
      "Interviewer (she/her)"],
 )  # fmt: skip
-def test_a_word_for_a_speaker_is_nobodys_name(label: str) -> None:
+def test_a_generic_speaker_label_contains_no_name(label: str) -> None:
     assert list_names_in_label(label) == ()
     assert is_generic(label)
 
 
-def test_a_telephone_number_and_a_name_in_small_letters_are_not_shown_as_words_for_a_speaker() -> None:
+def test_a_phone_number_and_a_lower_case_name_are_not_generic_labels() -> None:
     for label in ("+49 170 ***1234", "Guest (trin)"):
         assert list_names_in_label(label) == ()
         assert not is_generic(label)
 
 
-def test_a_long_cell_without_a_header_above_it_is_said() -> None:
+def test_a_long_cell_without_a_header_is_speech() -> None:
     def row(*cells: str) -> str:
-        made = "".join(f"<w:tc><w:p><w:r><w:t>{one}</w:t></w:r></w:p></w:tc>" for one in cells)
+        made = "".join(f"<w:tc><w:p><w:r><w:t>{cell}</w:t></w:r></w:p></w:tc>" for cell in cells)
         return f"<w:tr>{made}</w:tr>"
 
     rows = row("Guest", "so"), row("What is meant by that? Nobody knows.", "It is said.")

@@ -13,8 +13,8 @@ SPEAKERS = [("Speaker 1", "How are you?"), ("Speaker 2", "Fine."), ("Speaker 1",
 
 
 def read(data: bytes | str, *named: str) -> list[Said]:
-    found = read_transcript(data.encode() if isinstance(data, str) else data, "talk", named=named)
-    return [(turn.speaker, turn.text) for turn in found.turns]
+    transcript = read_transcript(data.encode() if isinstance(data, str) else data, "talk", named=named)
+    return [(turn.speaker, turn.text) for turn in transcript.turns]
 
 
 def starts(data: bytes | str) -> list[float | None]:
@@ -35,7 +35,7 @@ def written(way: str, talk: list[Said], between: str = "\n") -> str:
      "**{1}**\n{2}", "__{1}__\n\n{2}", "{1}\t{2}", "00:00:0{}\t{}\t{}", "**{1}:** [00:00:0{0}] {2}",
      "{1}: (00:00:0{0}) {2}", "#00:00:0{0}-0# {1}: {2}", "{1}: #00:00:0{0}-0# {2}", "00:00:0{0}\n{1}\n{2}"],
 )  # fmt: skip
-def test_every_way_names_who_speaks_and_when(way: str, talk: list[Said], named: bool, between: str) -> None:
+def test_every_layout_gives_speakers_and_times(way: str, talk: list[Said], named: bool, between: str) -> None:
     text = written(way, talk, between)
     assert read(text, *(dict(talk) if named else ())) == talk
     packed = document("".join(map(paragraph, text.split("\n"))))
@@ -48,7 +48,7 @@ def test_every_way_names_who_speaks_and_when(way: str, talk: list[Said], named: 
         assert starts(text) == timed
 
 
-def test_a_bare_name_above_the_words_is_a_speaker_when_it_is_named() -> None:
+def test_a_bare_name_above_the_text_is_a_speaker_only_if_named() -> None:
     text = written("{1}\n{2}", TALK)
     assert read(text) == [("", text)]
     assert read(text, "Anna", "Bob") == TALK
@@ -56,7 +56,7 @@ def test_a_bare_name_above_the_words_is_a_speaker_when_it_is_named() -> None:
     assert read(spoken, "Anna", "Bob")[1] == ("Bob", "It was\nAnna\nas I said.")
 
 
-def test_a_named_speaker_before_a_tab_speaks_in_one_line_too() -> None:
+def test_a_named_speaker_before_a_tab_needs_only_one_line() -> None:
     assert read("so\nAnna\tit goes\nand on\nand on\nand on", "Anna") == [
         ("", "so"),
         ("Anna", "it goes\nand on\nand on\nand on"),
@@ -69,7 +69,7 @@ def test_a_named_speaker_before_a_tab_speaks_in_one_line_too() -> None:
      "Model\t0.93\nand on\nand on\nModel\t0.94\nand on\nand on\nand on",
      "00:05:00\nwas the time", "12:30", "> quoted\n> words", "#12 and #00:05", "[10:30 --> 11:30 was the window"],
 )  # fmt: skip
-def test_what_only_resembles_such_a_line_is_said(said: str) -> None:
+def test_a_line_that_only_resembles_a_speaker_label_is_speech(said: str) -> None:
     talk = [("Interviewer", "So?"), ("Guest", f"Well,\n{said}"), ("Interviewer", "And?"), ("Guest", "No.")]
     for way in ("{1}: {2}", "**{1}:** {2}", "{1}  0:0{0}\n{2}"):
         assert read(written(way, talk)) == talk
@@ -77,7 +77,7 @@ def test_what_only_resembles_such_a_line_is_said(said: str) -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_rows_with_numbers_and_with_times_name_who_speaks(first: int) -> None:
+def test_table_rows_with_numbers_or_times_give_speakers(first: int) -> None:
     numbered = [(str(place + first), who, words) for place, (who, words) in enumerate(TALK)]
     assert read(document(table(*numbered))) == TALK
     timed = [(f"00:00:0{place}.000 --> 00:00:0{place + 1}.000", who, words) for place, (who, words) in enumerate(TALK)]
@@ -89,7 +89,7 @@ def test_rows_with_numbers_and_with_times_name_who_speaks(first: int) -> None:
     assert [text for _, text in read(document(table(*said)))] != ["so", "it"], "numbers that do not run are words"
 
 
-def test_times_of_whisper_are_times() -> None:
+def test_whisper_times_are_read() -> None:
     assert read("[00:00.000 --> 00:02.000]  Hello") == [("", "Hello")]
     lines = [
         "[00:00.000 --> 00:02.000]  Hello",
@@ -101,7 +101,7 @@ def test_times_of_whisper_are_times() -> None:
     assert [cue.start for cue in turn.cues] == [0, 3598, 3601]
 
 
-def test_times_between_turns_of_google_meet_are_times() -> None:
+def test_google_meet_times_between_turns_are_read() -> None:
     text = (
         "Transcript\n\nAnna: So?\nBob: Yes.\n\n00:05:00\n\nAnna: And?\nBob: No.\n\n00:10:00\n\nAnna: Well.\nBob: Bye."
     )
@@ -110,7 +110,7 @@ def test_times_between_turns_of_google_meet_are_times() -> None:
     assert [turn.start for turn in found] == [None, None, None, 300, None, 600, None]
 
 
-def test_marks_of_f4_are_times_wherever_they_stand() -> None:
+def test_f4_time_marks_are_read_anywhere() -> None:
     text = "I: How are#00:00:02-5# you? #00:00:04-2#\n\nB: Fine #00:00:06-0#, so far.\n"
     text += "And on. #00:00:09-9#\n#00:00:10#\nI: Ok."
     assert read(text) == [("I", "How are you?"), ("B", "Fine, so far.\nAnd on."), ("I", "Ok.")]

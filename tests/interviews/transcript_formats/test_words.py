@@ -1,4 +1,4 @@
-"""No word is added, none is lost, and everybody keeps their own: whatever is said, whatever wrote it down."""
+"""Every format keeps all words with their speakers and adds none."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read(found: ReadTranscript) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize("way", WRITERS)
 @settings(max_examples=40, deadline=None)
 @given(talk=talks)
-def test_every_format_gives_back_the_words_and_who_said_them(way: str, talk: list[Said]) -> None:
+def test_every_format_returns_the_words_and_their_speakers(way: str, talk: list[Said]) -> None:
     assert read(read_transcript(WRITERS[way](talk), "talk")) == spoken(talk)
 
 
@@ -64,17 +64,17 @@ paragraphs = st.lists(st.lists(lines, min_size=1, max_size=3), min_size=1, max_s
 @pytest.mark.parametrize("naming", CUE_NAMES)
 @settings(max_examples=60, deadline=None)
 @given(cues=st.lists(paragraphs, min_size=1, max_size=6), close=st.booleans())
-def test_only_numbers_and_names_of_cues_are_no_words(naming: str, cues: list[list[list[str]]], close: bool) -> None:
-    """Words may stand after an empty line, and nothing need part a cue from the next."""
+def test_only_numbers_and_names_of_cues_are_left_out(naming: str, cues: list[list[list[str]]], close: bool) -> None:
+    """A cue may contain empty lines, and cues need no separator."""
     name, between = CUE_NAMES[naming], "" if close else "\n"
     written = (
         f"{name(place)}{times(place)}\n" + "\n\n".join("\n".join(lines) for lines in said)
         for place, said in enumerate(cues)
     )
-    found = read_transcript(f"WEBVTT\n\n{f'{chr(10)}{between}'.join(written)}\n".encode(), "talk")
-    words = [word for said in cues for lines in said for line in lines for word in line.split()]
-    assert [word for turn in found.turns for word in turn.text.split()] == words
-    assert found.left_out == ()
+    transcript = read_transcript(f"WEBVTT\n\n{f'{chr(10)}{between}'.join(written)}\n".encode(), "talk")
+    words = [word for cue in cues for lines in cue for line in lines for word in line.split()]
+    assert [word for turn in transcript.turns for word in turn.text.split()] == words
+    assert transcript.left_out == ()
 
 
 HEADS = (
@@ -86,8 +86,8 @@ HEADS = (
 @pytest.mark.parametrize("way", HEADS)
 @settings(max_examples=60, deadline=None)
 @given(talk=talks)
-def test_whoever_is_named_without_a_colon_keeps_their_words(way: str, talk: list[Said]) -> None:
-    """Who quotes a speaker at the beginning of a line is taken for them; so a quiet word comes first."""
+def test_speakers_named_without_a_colon_keep_their_words(way: str, talk: list[Said]) -> None:
+    """A speaker name at the start of a line would start a turn, so each turn begins with another word."""
     talk = [(who, f"well {words}") for who, words in talk]
     text = "\n\n".join(way.format(place, who, words) for place, (who, words) in enumerate(talk))
     assert read(read_transcript(text.encode(), "talk", named=sorted(dict(talk)))) == spoken(talk)
@@ -99,7 +99,7 @@ def test_whoever_is_named_without_a_colon_keeps_their_words(way: str, talk: list
     ending=st.sampled_from(["\n", "\r\n", "\r"]),
     way=st.sampled_from(["subrip", "markdown", "teams-webvtt"]),
 )
-def test_line_endings_change_no_character_of_a_turn(way: str, talk: list[Said], ending: str) -> None:
+def test_line_endings_do_not_change_turns(way: str, talk: list[Said], ending: str) -> None:
     written = WRITERS[way](talk).decode()
     assert (
         read_transcript(ending.join(split_lines(written)).encode(), "talk").turns
@@ -108,17 +108,17 @@ def test_line_endings_change_no_character_of_a_turn(way: str, talk: list[Said], 
 
 
 @pytest.mark.parametrize("way", ["headed-text", "teams-document", "table-document", "teams-webvtt"])
-def test_who_quotes_somebody_by_name_goes_on_speaking(way: str) -> None:
+def test_quoting_a_speaker_by_name_does_not_change_the_speaker(way: str) -> None:
     talk = [("Interviewer", "Why?"), ("Guest A", "Interviewer: that is you."), ("Interviewer", "Guest A: you, then.")]
     assert read(read_transcript(WRITERS[way](talk), "talk")) == spoken(talk)
 
 
 @settings(max_examples=30, deadline=None)
 @given(talk=talks, way=st.sampled_from(["teams-webvtt", "zoom-webvtt", "subrip"]))
-def test_times_of_cues_stay_at_the_places_of_their_words(way: str, talk: list[Said]) -> None:
-    found = read_transcript(WRITERS[way](talk), "talk")
+def test_cue_times_stay_at_the_positions_of_their_words(way: str, talk: list[Said]) -> None:
+    transcript = read_transcript(WRITERS[way](talk), "talk")
     starts: list[float] = []
-    for turn in found.turns:
+    for turn in transcript.turns:
         assert (turn.start, turn.end) == (min([turn.start or 0, *(cue.start for cue in turn.cues)]), turn.end)
         starts += [cue.start for cue in turn.cues] or [turn.start or 0]
         for cue in turn.cues:

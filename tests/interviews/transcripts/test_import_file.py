@@ -1,4 +1,4 @@
-"""Transcripts come in once, with consent, and a person's word about voices and questions counts."""
+"""Transcripts are imported once and with consent; manual corrections of voices and questions are kept."""
 
 from __future__ import annotations
 
@@ -52,13 +52,11 @@ def interviews(tmp_path: Path) -> Iterator[Interviews]:
         yield opened
 
 
-def asked(interviews: Interviews, name: str = "P1") -> dict[int, str]:
+def matched_questions(interviews: Interviews, name: str = "P1") -> dict[int, str]:
     return {turn.number: turn.question for turn in interviews.transcript(name).turns if turn.asks}
 
 
-def test_a_file_becomes_turns_with_voices_times_and_the_questions_they_answer(
-    interviews: Interviews, tmp_path: Path
-) -> None:
+def test_an_imported_file_becomes_turns_with_voices_times_and_questions(interviews: Interviews, tmp_path: Path) -> None:
     with_interview(interviews)
     path = tmp_path / "talk.vtt"
     path.write_bytes(teams_webvtt(TALK))
@@ -68,13 +66,13 @@ def test_a_file_becomes_turns_with_voices_times_and_the_questions_they_answer(
     turns = interviews.transcript("P1").turns
     assert [turn.text for turn in turns] == [words for _, words in TALK]
     assert [turn.voice for turn in turns] == [INTERVIEWER, PARTICIPANT] * 4 + [OTHER]
-    assert asked(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
     assert [turn.question for turn in turns] == ["stages"] * 2 + ["factors"] * 4 + ["illegal"] * 3
     assert (turns[1].start, turns[1].end) == (4.0, 7.5)
     assert path.read_bytes() == teams_webvtt(TALK)
 
 
-def test_the_same_file_again_is_nothing_new_and_another_needs_a_word(interviews: Interviews) -> None:
+def test_importing_the_same_file_again_changes_nothing_and_another_needs_replace(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     set_question(interviews, "P1", 4, "factors")
@@ -86,10 +84,10 @@ def test_the_same_file_again_is_nothing_new_and_another_needs_a_word(interviews:
     done = import_bytes(interviews, "P1", zoom_webvtt(TALK[:3]), "other.vtt", replace=True)
     assert (done.replaced, done.turns) == (True, 3)
     assert len(interviews.transcript("P1").turns) == 3
-    assert asked(interviews) == {0: "stages", 2: "factors"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors"}
 
 
-def test_words_that_were_coded_stay(tmp_path: Path) -> None:
+def test_a_coded_transcript_cannot_be_replaced(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     with interviews_of(study) as interviews:
         before = interviews.transcript("P1")
@@ -101,7 +99,7 @@ def test_words_that_were_coded_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("replace", [True, False])
-def test_words_that_are_given_out_to_be_coded_stay(tmp_path: Path, replace: bool) -> None:
+def test_a_transcript_assigned_to_raters_cannot_be_replaced(tmp_path: Path, replace: bool) -> None:
     with interviews_of(coded_study(tmp_path)) as interviews:
         before = interviews.transcript("P1")
         with pytest.raises(StateError, match=r"assigned to raters \(themes\)"):
@@ -109,7 +107,7 @@ def test_words_that_are_given_out_to_be_coded_stay(tmp_path: Path, replace: bool
         assert interviews.transcript("P1") == before
 
 
-def test_nobody_who_has_not_agreed_is_transcribed(interviews: Interviews) -> None:
+def test_a_transcript_needs_consent(interviews: Interviews) -> None:
     name = with_participant(interviews, consent=False)
     with_interview(interviews, name)
     with pytest.raises(StateError, match="has not agreed"):
@@ -122,7 +120,7 @@ def test_nobody_who_has_not_agreed_is_transcribed(interviews: Interviews) -> Non
         import_bytes(interviews, other, teams_webvtt(TALK), "talk.vtt")
 
 
-def test_what_cannot_be_read_leaves_the_transcript_that_is_there(interviews: Interviews) -> None:
+def test_an_unreadable_file_keeps_the_existing_transcript(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     with pytest.raises(InputError):
@@ -130,32 +128,32 @@ def test_what_cannot_be_read_leaves_the_transcript_that_is_there(interviews: Int
     assert len(interviews.transcript("P1").turns) == len(TALK)
 
 
-def test_a_voice_corrected_by_hand_stands_and_questions_follow_it(interviews: Interviews) -> None:
+def test_a_corrected_voice_is_kept_and_questions_are_matched_again(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     set_speaker(interviews, "P1", "Zanthor Quell", "participant")
     assert set_speaker(interviews, "P1", "2", "interviewer").by_hand
     assert [turn.voice for turn in interviews.transcript("P1").turns][:2] == [PARTICIPANT, INTERVIEWER]
-    assert asked(interviews) == {}
+    assert matched_questions(interviews) == {}
     set_speaker(interviews, "P1", "1", "interviewer")
     set_speaker(interviews, "P1", "Obviax Trin", "participant")
-    assert asked(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors", 6: "illegal"}
     set_voice(interviews, "P1", 6, "other")
     assert interviews.transcript("P1").turns[6].voice is OTHER
-    assert asked(interviews) == {0: "stages", 2: "factors"}
+    assert matched_questions(interviews) == {0: "stages", 2: "factors"}
 
 
-def test_a_question_said_by_hand_outlives_every_new_search(interviews: Interviews) -> None:
+def test_a_corrected_question_survives_new_matching(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     set_question(interviews, "P1", 4, "factors")
     set_question(interviews, "P1", 0, "")
     assert match_again(interviews, "P1").changed == 0
     set_speaker(interviews, "P1", "3", "participant")
-    assert asked(interviews) == {2: "factors", 4: "factors", 6: "illegal"}
+    assert matched_questions(interviews) == {2: "factors", 4: "factors", 6: "illegal"}
 
 
-def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Interviews) -> None:
+def test_an_unknown_speaker_or_question_is_refused_with_the_allowed_ones(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     with pytest.raises(InputError, match="1 \\(Voice 1\\), 2 \\(Voice 2\\) or 3 \\(Guest 3\\)"):
@@ -168,14 +166,14 @@ def test_what_nobody_can_mean_is_refused_with_what_there_is(interviews: Intervie
         set_voice(interviews, "P1", 9, "other")
 
 
-def test_names_of_speakers_are_known_and_words_for_a_speaker_are_none(interviews: Interviews) -> None:
+def test_speaker_names_are_known_names_and_generic_labels_are_not(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
-    found = list_speaker_names(interviews)
-    assert [(one.label, one.voice, one.participant) for one in found] == [
+    speaker_names = list_speaker_names(interviews)
+    assert [(speaker_name.label, speaker_name.voice, speaker_name.participant) for speaker_name in speaker_names] == [
         ("Zanthor Quell", INTERVIEWER, ""), ("Obviax Trin", PARTICIPANT, "P1"),
     ]  # fmt: skip
-    assert [one.shown for one in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Guest 3"]
+    assert [speaker.shown for speaker in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Guest 3"]
 
 
 @pytest.mark.parametrize(
@@ -191,28 +189,28 @@ def test_names_of_speakers_are_known_and_words_for_a_speaker_are_none(interviews
         (("Interviewer", "Trin"), (INTERVIEWER, PARTICIPANT)),
     ],
 )
-def test_whose_voice_is_whose_is_proposed_by_name_and_by_who_asks(
+def test_voices_are_proposed_by_label_and_by_who_asks_questions(
     interviews: Interviews, names: tuple[str, str], voices: tuple[Voice, Voice]
 ) -> None:
     with_interview(interviews)
     talk = [(names[place % 2], words) for place, (_, words) in enumerate(TALK[:8])]
     import_bytes(interviews, "P1", text(talk), "talk.txt")
-    assert tuple(one.voice for one in list_speakers(interviews, "P1")) == voices
+    assert tuple(speaker.voice for speaker in list_speakers(interviews, "P1")) == voices
 
 
-def test_a_name_is_known_without_what_stands_beside_it(interviews: Interviews) -> None:
+def test_a_speaker_name_is_known_without_its_additions(interviews: Interviews) -> None:
     with_interview(interviews)
     called = {"Zanthor Quell": "Quell2 (she/her)", "Obviax Trin": "Trin, Obviax [EXT]", "Guest 3": "+49 170 ***1234"}
     import_bytes(interviews, "P1", zoom_webvtt([(called[who], words) for who, words in TALK]), "talk.vtt")
-    assert [(one.label, one.voice) for one in list_speaker_names(interviews)] == [
+    assert [(speaker_name.label, speaker_name.voice) for speaker_name in list_speaker_names(interviews)] == [
         ("Quell", INTERVIEWER), ("Trin, Obviax", PARTICIPANT),
     ]  # fmt: skip
-    assert [one.shown for one in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
+    assert [speaker.shown for speaker in list_speakers(interviews, "P1")] == ["Voice 1", "Voice 2", "Voice 3"]
     assert get_finder(interviews).find_sure_names("Obviax Trin and Quell met (she/her) an EXT guest")[0].shown == "P1"
     assert len(get_finder(interviews).find_sure_names("her EXT he 2")) == 0
 
 
-def test_what_a_file_says_beside_is_kept_and_shown_without_names(interviews: Interviews) -> None:
+def test_notes_of_a_file_are_stored_and_shown_without_names(interviews: Interviews) -> None:
     with_interview(interviews)
     assert read_omitted_text(interviews, "P1").count == 0
     notes = [f"NOTE {place}\nby Obviax Trin {chr(27)}[2J" for place in range(MOST + 3)]
@@ -225,7 +223,7 @@ def test_what_a_file_says_beside_is_kept_and_shown_without_names(interviews: Int
     assert read_omitted_text(interviews, "P1").lines == ()
 
 
-def test_letters_that_may_be_wrong_are_told_and_mended_by_saying_the_encoding(interviews: Interviews) -> None:
+def test_a_doubtful_encoding_is_reported_and_can_be_corrected(interviews: Interviews) -> None:
     with_interview(interviews)
     data = "Interviewer: Как дела?\n\nGuest: Хорошо, спасибо.".encode("cp1251")
     assert import_bytes(interviews, "P1", data, "talk.txt").doubtful
@@ -236,13 +234,13 @@ def test_letters_that_may_be_wrong_are_told_and_mended_by_saying_the_encoding(in
     assert [turn.text for turn in interviews.transcript("P1").turns] == ["Как дела?", "Хорошо, спасибо."]
 
 
-def test_a_file_that_names_nobody_is_the_participants_until_somebody_corrects_it(interviews: Interviews) -> None:
+def test_a_file_without_speakers_is_assigned_to_the_participant(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", b"only words\n\nand more of them", "talk.txt")
     assert [turn.voice for turn in interviews.transcript("P1").turns] == [PARTICIPANT]
 
 
-def test_recorded_words_are_for_the_lead_alone(interviews: Interviews) -> None:
+def test_only_the_lead_sees_unmasked_text(interviews: Interviews) -> None:
     with_interview(interviews)
     import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt")
     assert len(list_turn_lines(interviews, "P1", raw=True)) == len(TALK)
@@ -250,7 +248,7 @@ def test_recorded_words_are_for_the_lead_alone(interviews: Interviews) -> None:
         list_turn_lines(interviews, "P1", raw=True, actor="rater-1")
 
 
-def test_a_long_transcript_is_read_in_windows(interviews: Interviews) -> None:
+def test_a_long_transcript_is_shown_in_parts(interviews: Interviews) -> None:
     with_interview(interviews)
     assert build_transcript_sheet(interviews, "P1") is None
     talk = [("Interviewer" if place % 2 == 0 else "Guest", f"words {place}") for place in range(2 * WINDOW + 10)]
@@ -263,7 +261,7 @@ def test_a_long_transcript_is_read_in_windows(interviews: Interviews) -> None:
         build_transcript_sheet(interviews, "P1", 4)
 
 
-def test_a_transcript_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_transcript_file_is_refused(tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as interviews:
         name = with_interview(interviews).id
         with pytest.raises(InputError, match="is not a file: name the transcript"):

@@ -55,7 +55,9 @@ SUMS = {
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(st.sampled_from(sorted(SUMS)), st.integers(0, 2), st.integers(1, 500))
-def test_a_changed_count_fails_exactly_the_sums_it_stands_in(tmp_path: Path, row: str, place: int, more: int) -> None:
+def test_a_changed_count_fails_exactly_the_sums_that_contain_it(
+    tmp_path: Path, row: str, place: int, more: int
+) -> None:
     lines = [line.split(",") for line in COUNTS_FILE.splitlines()]
     line = next(line for line in lines if line[1] == row)
     line[3 + place] = str(int(line[3 + place]) + more)
@@ -65,7 +67,7 @@ def test_a_changed_count_fails_exactly_the_sums_it_stands_in(tmp_path: Path, row
     assert all(f", {column}:" in words or "tensorflow + pytorch = total" in words for words in found)
 
 
-def test_a_wrong_total_can_be_noted(tmp_path: Path) -> None:
+def test_a_note_can_explain_a_wrong_total(tmp_path: Path) -> None:
     lines = [line.split(",") for line in COUNTS_FILE.splitlines()]
     next(line for line in lines if line[1] == "T")[3] = "9999"
     wrong = "\n".join(",".join(line) for line in lines)
@@ -75,14 +77,14 @@ def test_a_wrong_total_can_be_noted(tmp_path: Path) -> None:
     assert Audit((), tuple(found)).open == 0
 
 
-def test_a_sum_over_what_cannot_be_read_is_not_judged(tmp_path: Path) -> None:
+def test_a_sum_with_an_unreadable_figure_is_not_checked(tmp_path: Path) -> None:
     without_line = COUNTS_FILE.replace("T2,Batch,3,1,4", "T2,Batch,,1,")
     assert failed(small(tmp_path / "line", counts=without_line)) == []
     without_total = COUNTS_FILE.replace("T,(total),9,3,12", "T,(total),,3,")
     assert failed(small(tmp_path / "total", counts=without_total)) == []
 
 
-def test_a_group_without_a_total_counts_by_its_lines(tmp_path: Path) -> None:
+def test_a_group_without_a_total_counts_with_its_lines(tmp_path: Path) -> None:
     without = COUNTS_FILE.replace("Setting,M,(total),7,6,13\n", "")
     assert failed(small(tmp_path / "right", counts=without)) == []
     wrong = without.replace("M2,Model,2,2,4", "M2,Model,3,2,5")
@@ -92,7 +94,7 @@ def test_a_group_without_a_total_counts_by_its_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_tenths_add_up_as_on_paper(tmp_path: Path) -> None:
+def test_decimals_are_added_exactly(tmp_path: Path) -> None:
     layout = '[[tables]]\ntable = "1"\nfile = "t.csv"\nrow = "r"\ncolumns = ["a", "b", "c"]\n'
     layout += 'sum_of = ["a", "b"]\nsum_to = "c"\n'
     study = printed_study(tmp_path, layout, {"t.csv": "r,a,b,c\nx,0.1,0.2,0.3\ny,0.1,0.2,0.4\n"})
@@ -109,14 +111,14 @@ def of_kind(folder: Path, kind: str, **keys: str) -> Check:
     return next(check for check in checks(study) if check.statement.startswith("it"))
 
 
-def test_a_sum_across_tables(tmp_path: Path) -> None:
+def test_a_sum_can_use_figures_of_several_tables(tmp_path: Path) -> None:
     right = of_kind(tmp_path, "sum", of='["1:T:total", "1:M:total"]', less='["1:M2:total"]', equals="21")
     assert (right.holds, right.found) == (True, "21 against 21")
     wrong = of_kind(tmp_path, "sum", of='["1:T:total"]', equals="13", where='"section 2"', note='"The text says 13."')
     assert (wrong.holds, wrong.statement, wrong.note) == (False, "it (section 2)", "The text says 13.")
 
 
-def test_large_numbers_are_told_whole(tmp_path: Path) -> None:
+def test_large_numbers_are_shown_completely(tmp_path: Path) -> None:
     found = of_kind(tmp_path, "sum", of='["other:millions:value"]', equals="12345679")
     assert found.found == "12345678 against 12345679"
 
@@ -124,18 +126,18 @@ def test_large_numbers_are_told_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("printed", "holds"), [("48", True), ("48.0", True), ("47.5", False), ("48.1", False), ("47.96", False)]
 )
-def test_a_share(tmp_path: Path, printed: str, holds: bool) -> None:
+def test_a_printed_share_is_checked(tmp_path: Path, printed: str, holds: bool) -> None:
     found = of_kind(tmp_path, "share", of='["1:T:total"]', among='"1:all:total"', equals=printed)
     assert found.holds is holds
     assert found.found.startswith("12 of 25 is 48")
 
 
-def test_a_share_of_nothing_is_none(tmp_path: Path) -> None:
+def test_a_share_of_zero_items_fails_its_check(tmp_path: Path) -> None:
     found = of_kind(tmp_path, "share", of='["1:T:total"]', among='"other:zero:value"', equals="5")
     assert (found.holds, found.found) == (False, "12 of 0 has no share, printed 5%")
 
 
-def test_a_kappa_that_its_counts_allow(tmp_path: Path) -> None:
+def test_a_kappa_within_the_range_of_its_counts_passes(tmp_path: Path) -> None:
     counts = {"items": '"other:items:value"', "disagreements": '"other:disagreed:value"'}
     kappa = '"other:kappa:value"'
     assert of_kind(tmp_path, "kappa", kappa=kappa, **counts).holds  # nearly all answers may have been the same
@@ -144,14 +146,14 @@ def test_a_kappa_that_its_counts_allow(tmp_path: Path) -> None:
     assert known.found == "174 disagreements among 3842 allow a kappa of 0.90 to 0.91, printed 0.53"
 
 
-def test_counts_that_cannot_be_allow_no_kappa(tmp_path: Path) -> None:
+def test_impossible_counts_fail_the_kappa_check(tmp_path: Path) -> None:
     found = of_kind(
         tmp_path, "kappa", kappa='"other:kappa:value"', items="100", disagreements='"other:disagreed:value"'
     )
     assert (found.holds, "allow a kappa of none" in found.found) == (False, True)
 
 
-def test_a_check_with_a_figure_that_is_no_number_is_one_sentence(tmp_path: Path) -> None:
+def test_a_check_of_a_figure_without_a_number_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="'other:none:value' contains no number: remove it"):
         of_kind(tmp_path, "sum", of='["other:none:value"]', equals="1")
 
@@ -165,7 +167,7 @@ def test_a_check_with_a_figure_that_is_no_number_is_one_sentence(tmp_path: Path)
         ("1,125 (1125 in the text)", True),
     ],
 )
-def test_a_figure_that_the_page_says_twice(tmp_path: Path, text: str, holds: bool) -> None:
+def test_figures_repeated_in_one_claim_must_agree(tmp_path: Path, text: str, holds: bool) -> None:
     file = f'finding,claim,printed\n1,share,"{text}"\n'
     found = [
         check
@@ -176,7 +178,7 @@ def test_a_figure_that_the_page_says_twice(tmp_path: Path, text: str, holds: boo
 
 
 @pytest.mark.parametrize("text", ["95 (4.2%)", "0.91 (p < 0.01)", "7 (of 63)", "(at least) 5", "12"])
-def test_a_figure_with_more_in_brackets_does_not_contradict_itself(tmp_path: Path, text: str) -> None:
+def test_a_figure_with_more_detail_in_brackets_is_consistent(tmp_path: Path, text: str) -> None:
     file = f'finding,claim,printed\n1,share,"{text}"\n'
     found = checks(small(tmp_path, 'findings = "findings.csv"\n', findings=file))
     assert all(check.check != "text" for check in found)
@@ -213,7 +215,7 @@ def correlated(folder: Path, r: str, p: str, layout: str = CORRELATIONS) -> list
     return list(checks(printed_study(folder, layout, files)))
 
 
-def test_printed_coefficients_are_those_of_the_printed_counts(tmp_path: Path) -> None:
+def test_printed_coefficients_are_checked_against_the_printed_counts(tmp_path: Path) -> None:
     expected = stats.pearsonr([10, 4, 3, 1, 8], [7, 1, 5, 0, 2])
     r, p = f"{expected.statistic:.2f}", f"{expected.pvalue:.2f}"
     right = correlated(tmp_path / "right", r, p)
@@ -231,7 +233,7 @@ def test_printed_coefficients_are_those_of_the_printed_counts(tmp_path: Path) ->
         ('["a_vs_b_r", "a_vs_b_p"]', '["a_vs_b_p"]', "'p' needs column 'a_vs_b_r' of table 4"),
     ],
 )
-def test_correlations_without_their_columns_are_one_sentence(tmp_path: Path, old: str, new: str, words: str) -> None:
+def test_correlations_without_their_columns_are_refused(tmp_path: Path, old: str, new: str, words: str) -> None:
     assert old in CORRELATIONS
     with pytest.raises(SettingsError, match=re.escape(words)):
         correlated(tmp_path, "0.50", "0.40", CORRELATIONS.replace(old, new))
@@ -274,7 +276,7 @@ def bundled() -> tuple[Check, ...]:
     return checks(open_study(template_folder(BUNDLED)))
 
 
-def test_the_printed_study_has_exactly_its_known_faults(bundled: tuple[Check, ...]) -> None:
+def test_the_bundled_publication_has_exactly_its_known_faults(bundled: tuple[Check, ...]) -> None:
     assert [check.statement for check in bundled if not check.holds] == KNOWN
     assert {check.statement: check.found for check in bundled if check.statement in FOUND} == FOUND
     assert all(check.note for check in bundled if not check.holds)
@@ -282,7 +284,7 @@ def test_the_printed_study_has_exactly_its_known_faults(bundled: tuple[Check, ..
     assert len(bundled) > 200
 
 
-def test_two_rows_of_table_4_stand_in_each_others_place(bundled: tuple[Check, ...]) -> None:
+def test_two_swapped_rows_of_table_4_are_found(bundled: tuple[Check, ...]) -> None:
     exchanged = "the rows 'Model prediction' and 'Model evaluation' are swapped in print"
     rows = {check.statement.split(":")[0] for check in bundled if exchanged in check.found}
     assert rows == {"table 4, Model prediction", "table 4, Model evaluation"}
@@ -319,7 +321,7 @@ def test_the_coefficients_are_checked_against_scipy(bundled: tuple[Check, ...]) 
          "table 4, Runtime environment: tensorflow_vs_pytorch_r matches the counts in table 3"),
     ],
 )  # fmt: skip
-def test_one_changed_figure_is_named(tmp_path: Path, file: str, old: str, new: str, statement: str) -> None:
+def test_a_changed_figure_is_named(tmp_path: Path, file: str, old: str, new: str, statement: str) -> None:
     study = bundled_copy(tmp_path / "study")
     change(study.root / "printed" / file, old, new)
     found = checks(study)
@@ -327,7 +329,7 @@ def test_one_changed_figure_is_named(tmp_path: Path, file: str, old: str, new: s
     assert statement in [check.statement for check in found if not check.holds and not check.note]
 
 
-def test_a_figure_set_right_is_no_fault_any_more(tmp_path: Path) -> None:
+def test_a_corrected_figure_is_no_longer_a_fault(tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "study")
     folder = study.root / "printed"
     change(folder / "findings.csv", "80.2%", "83.3%")
@@ -349,7 +351,7 @@ def test_a_figure_set_right_is_no_fault_any_more(tmp_path: Path) -> None:
 NOTED = """note = "The text counts 95 posts, but table 3 has 84; 95 is the PyTorch total of model setting."\n"""
 
 
-def test_without_its_note_a_fault_is_open(tmp_path: Path) -> None:
+def test_a_fault_without_a_note_is_open(tmp_path: Path) -> None:
     study = bundled_copy(tmp_path / "study")
     change(study.root / "printed" / "printed.toml", NOTED, "")
     found = checks(study)

@@ -34,14 +34,14 @@ def test_more_than_half_a_unit_away_differs(number: Decimal, decimals: int, sign
 
 
 @given(st.integers(-(10**6), 10**6), DECIMALS, st.sampled_from([-1, 1]))
-def test_exactly_half_a_unit_is_still_rounding(whole: int, decimals: int, sign: int) -> None:
+def test_a_difference_of_exactly_half_a_unit_is_rounding(whole: int, decimals: int, sign: int) -> None:
     unit = Decimal(1).scaleb(-decimals)
     number = whole * unit
     assert judge(f"{number:f}", float(number + sign * unit / 2)) == ROUNDING
 
 
 @given(NUMBERS, DECIMALS)
-def test_a_number_is_read_as_it_is_written(number: Decimal, decimals: int) -> None:
+def test_a_number_is_parsed_in_every_usual_notation(number: Decimal, decimals: int) -> None:
     text = printed(number, decimals)
     value = Decimal(text)
     for written in (text, f"{value:,f}", text.replace("-", "−"), f"about {value:,f}% of them"):
@@ -68,7 +68,7 @@ def test_a_number_is_read_as_it_is_written(number: Decimal, decimals: int) -> No
         ("", []),
     ],
 )
-def test_the_numbers_of_a_text(text: str, expected: list[tuple[float, int]]) -> None:
+def test_all_numbers_of_a_text_are_found(text: str, expected: list[tuple[float, int]]) -> None:
     assert find_numbers(text) == expected
 
 
@@ -98,33 +98,33 @@ def test_the_numbers_of_a_text(text: str, expected: list[tuple[float, int]]) -> 
         ("2.2e-16", 2.3e-16, DIFFERS),
     ],
 )
-def test_a_verdict(text: str, computed: float | str | None, expected: str) -> None:
+def test_a_printed_figure_gets_the_right_verdict(text: str, computed: float | str | None, expected: str) -> None:
     assert judge(text, computed) == expected
 
 
-def test_at_least_is_a_floor() -> None:
+def test_an_at_least_claim_is_a_lower_bound() -> None:
     assert judge("22,000,000", 22_000_001.0, at_least=True) == MATCH
     assert judge("22,000,000", 22_000_000.0, at_least=True) == MATCH
     assert judge("22,000,000", 21_999_999.0, at_least=True) == DIFFERS
 
 
-def test_noise_of_floats_is_no_difference() -> None:
+def test_floating_point_noise_is_not_a_difference() -> None:
     assert compare_numbers(0.3, 1, 0.1 + 0.2) == MATCH
     assert compare_numbers(100.0, 6, 0.1 * 3 * 1000 / 3) == MATCH
 
 
 @given(st.decimals(-1_000_000, 1_000_000, places=7), DECIMALS)
-def test_a_number_cut_off_is_seen_as_such(number: Decimal, decimals: int) -> None:
+def test_a_truncated_number_is_recognized(number: Decimal, decimals: int) -> None:
     assert is_truncated(printed(number, decimals, ROUND_DOWN), float(number))
 
 
 @given(st.decimals(-1_000_000, 1_000_000, places=7), DECIMALS, st.integers(1, 50), st.sampled_from([-1, 1]))
-def test_another_number_is_not_one_cut_off(number: Decimal, decimals: int, units: int, sign: int) -> None:
+def test_another_number_is_not_recognized_as_truncated(number: Decimal, decimals: int, units: int, sign: int) -> None:
     other = Decimal(printed(number, decimals, ROUND_DOWN)) + sign * units * Decimal(1).scaleb(-decimals)
     assert not is_truncated(f"{other:f}", float(number))
 
 
-def test_words_and_limits_are_not_cut_off() -> None:
+def test_words_and_limits_are_not_recognized_as_truncated() -> None:
     assert not is_truncated("", 0.3)
     assert not is_truncated("0.3", None)
     assert not is_truncated("0.3", "words")
@@ -147,7 +147,7 @@ def test_words_and_limits_are_not_cut_off() -> None:
         ("", None),
     ],
 )
-def test_a_number_that_stands_alone(text: str, expected: float | None) -> None:
+def test_a_text_that_is_only_a_number_is_parsed(text: str, expected: float | None) -> None:
     found = number_alone(text)
     assert found == expected
     assert isinstance(found, type(expected))

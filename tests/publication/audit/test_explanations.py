@@ -1,4 +1,4 @@
-"""Explanations of differences: proposed where one fits, and nowhere else."""
+"""A difference is explained only if an explanation fits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RIGHT = {"r1": ("1", "20", "0.31"), "r2": ("4", "50", "0.62"), "r3": ("7", "80",
 ROWS_1_AND_2 = "the rows 'r1' and 'r2' are swapped in print"
 
 
-def test_two_rows_in_each_others_place_are_found() -> None:
+def test_two_swapped_rows_are_found() -> None:
     cells = cells_of({**RIGHT, "r1": RIGHT["r2"], "r2": RIGHT["r1"]}, COMPUTED)
     assert explanations(cells) == {ROWS_1_AND_2}
     for cell in explain_differences(cells, {}):
@@ -40,53 +40,53 @@ def test_two_rows_in_each_others_place_are_found() -> None:
         assert cell.verdict == (MATCH if cell.row == "r3" else DIFFERS)  # an explanation changes no verdict
 
 
-def test_what_cannot_be_read_does_not_stand_in_the_way() -> None:
+def test_unreadable_cells_do_not_prevent_finding_swapped_rows() -> None:
     cells = cells_of({**RIGHT, "r1": ("4", "", "0.62"), "r2": ("1", "20", "")}, COMPUTED)
     assert explanations(cells) == {ROWS_1_AND_2}
 
 
-def test_one_legible_column_is_too_little_to_say_so() -> None:
+def test_one_legible_column_is_not_enough_to_find_swapped_rows() -> None:
     assert explanations(cells_of({**RIGHT, "r1": ("4", "", ""), "r2": ("1", "", "")}, COMPUTED)) == set()
 
 
-def test_rows_that_fit_in_all_but_one_column_were_not_exchanged() -> None:
+def test_rows_that_fit_in_all_but_one_column_are_not_swapped() -> None:
     assert explanations(cells_of({**RIGHT, "r1": ("4", "50", "0.63"), "r2": RIGHT["r1"]}, COMPUTED)) == set()
 
 
-def test_one_row_that_prints_anothers_figures_was_not_exchanged() -> None:
+def test_a_row_that_repeats_another_is_not_swapped() -> None:
     assert explanations(cells_of({**RIGHT, "r1": RIGHT["r2"]}, COMPUTED)) == set()
 
 
-def test_a_row_that_could_have_changed_places_with_two_others_is_left_unexplained() -> None:
+def test_a_row_that_fits_two_others_is_left_unexplained() -> None:
     computed = {"r1": (1.0, 20.0, 0.31), "r2": (4.0, 50.0, 0.62), "r3": (4.0, 50.0, 0.62)}
     printed = {"r1": ("4", "50", "0.62"), "r2": ("1", "20", "0.31"), "r3": ("1", "20", "0.31")}
     assert explanations(cells_of(printed, computed)) == set()
 
 
-def test_three_rows_in_a_ring_were_not_exchanged() -> None:
+def test_three_rotated_rows_are_not_swapped() -> None:
     assert explanations(cells_of({"r1": RIGHT["r2"], "r2": RIGHT["r3"], "r3": RIGHT["r1"]}, COMPUTED)) == set()
 
 
-def test_two_columns_in_each_others_place_are_found() -> None:
+def test_two_swapped_columns_are_found() -> None:
     cells = cells_of({row: (texts[1], texts[0], texts[2]) for row, texts in RIGHT.items()}, COMPUTED)
     assert explanations(cells) == {"the columns 'a' and 'b' are swapped in print"}
     assert all(bool(cell.explanation) == (cell.column != "c") for cell in explain_differences(cells, {}))
 
 
-def test_where_rows_and_columns_fit_both_are_named() -> None:
+def test_swapped_rows_and_columns_that_both_fit_are_both_named() -> None:
     computed = {"r1": (1.0, 2.0), "r2": (2.0, 1.0)}
     columns = "the columns 'a' and 'b' are swapped in print"
     assert explanations(cells_of({"r1": ("2", "1"), "r2": ("1", "2")}, computed)) == {f"{ROWS_1_AND_2}, or {columns}"}
 
 
-def test_tables_are_looked_at_one_by_one() -> None:
+def test_rows_are_compared_only_within_a_table() -> None:
     computed = {"r1": COMPUTED["r1"], "r2": COMPUTED["r2"]}
     cells = cells_of({"r1": RIGHT["r2"], "r2": RIGHT["r2"]}, computed, "1")
     cells += cells_of({"r1": RIGHT["r1"], "r2": RIGHT["r1"]}, computed, "2")
     assert explanations(cells) == set()
 
 
-def test_a_figure_cut_off_another_version_and_another_coefficient() -> None:
+def test_truncation_codebook_versions_and_other_coefficients_explain_differences() -> None:
     cells = cells_of({"r1": ("0.18", "7", "0.30")}, {"r1": (0.186, 9.0, 0.45)})
     alternatives = {
         "version 1 of the codebook": {("1", "r1", "a"): 0.18, ("1", "r1", "b"): 7.0, ("1", "r1", "c"): 0.9},
@@ -100,7 +100,7 @@ def test_a_figure_cut_off_another_version_and_another_coefficient() -> None:
     ]
 
 
-def test_what_agrees_needs_no_explanation() -> None:
+def test_matching_figures_get_no_explanation() -> None:
     cells = cells_of({"r1": ("1", "", "5")}, {"r1": (1.0, 2.0, None)})
     same = {("1", "r1", column): value for column, value in zip(COLUMNS, (1.0, 2.0, 5.0), strict=True)}
     assert explanations(cells, {"version 1 of the codebook": same}) == set()
@@ -110,7 +110,7 @@ DISTINCT = st.lists(st.integers(0, 10**6), min_size=24, max_size=24, unique=True
 
 
 @given(DISTINCT)
-def test_figures_that_have_nothing_to_do_with_each_other_are_never_called_exchanged(numbers: list[int]) -> None:
+def test_unrelated_figures_are_never_explained_as_swapped(numbers: list[int]) -> None:
     places = [(row, column) for row in ROWS for column in COLUMNS]
     cells = [
         AuditCell("1", row, column, str(text), float(value), DIFFERS)
@@ -120,7 +120,7 @@ def test_figures_that_have_nothing_to_do_with_each_other_are_never_called_exchan
 
 
 @given(DISTINCT, st.permutations(ROWS))
-def test_a_shuffle_is_explained_where_it_is_an_exchange_of_pairs(numbers: list[int], order: list[str]) -> None:
+def test_a_shuffle_is_explained_only_if_it_swaps_pairs(numbers: list[int], order: list[str]) -> None:
     computed = {row: tuple(map(float, numbers[3 * n : 3 * n + 3])) for n, row in enumerate(ROWS)}
     came_from = dict(zip(ROWS, order, strict=True))
     assume(any(row != came for row, came in came_from.items()))

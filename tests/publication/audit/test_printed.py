@@ -1,4 +1,4 @@
-"""Printed figures as a person types them: read as they stand, refused in one sentence where they make no sense."""
+"""Printed figures as typed by a person: read unchanged, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FILES = {
 }
 
 
-def test_a_study_without_printed_figures_has_none(tmp_path: Path) -> None:
+def test_a_study_without_printed_figures_has_no_publication(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text('[study]\nname = "x"\nseed = 1\n', "utf-8")
     assert read_printed(open_study(tmp_path)) is None
 
 
-def test_every_figure_is_cited_by_table_row_and_column(tmp_path: Path) -> None:
+def test_every_figure_is_addressed_by_table_row_and_column(tmp_path: Path) -> None:
     printed = read_printed(printed_study(tmp_path, FIGURES + COUNTS, FILES))
     assert printed is not None
     assert printed.cell("1:T1:pytorch") == "2"
@@ -42,7 +42,7 @@ def test_every_figure_is_cited_by_table_row_and_column(tmp_path: Path) -> None:
     assert split_cell("1:a:b:c") == ("1", "a:b", "c")
 
 
-def test_totals_are_cited_by_their_group_where_rows_have_titles(tmp_path: Path) -> None:
+def test_totals_are_addressed_by_their_group_if_rows_have_titles(tmp_path: Path) -> None:
     layout = """
 [[tables]]
 table = "6"
@@ -60,7 +60,7 @@ columns = ["posts"]
     assert rows == [("copy weight", "Weight", False), ("M3", "Weight", True), ("(total)", "", True)]
 
 
-def test_notes_reach_the_cells_they_name(tmp_path: Path) -> None:
+def test_notes_apply_to_the_cells_they_name(tmp_path: Path) -> None:
     notes = """
 [[notes]]
 cells = ["1:T*:total", "1:M1:*"]
@@ -123,7 +123,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("settings", "words"), BROKEN, ids=[" and ".join(words) for _, words in BROKEN])
-def test_settings_that_cannot_be_are_one_sentence(tmp_path: Path, settings: str, words: list[str]) -> None:
+def test_invalid_settings_are_refused_in_one_sentence(tmp_path: Path, settings: str, words: list[str]) -> None:
     with pytest.raises(QuaestorError) as found:
         read_printed(printed_study(tmp_path, settings, FILES))
     assert isinstance(found.value, SettingsError | InputError)
@@ -149,7 +149,7 @@ def test_settings_that_cannot_be_are_one_sentence(tmp_path: Path, settings: str,
         ("funnel.csv", "kept,25", ",25", ["funnel.csv, row 3: step is empty"]),
     ],
 )
-def test_a_file_that_cannot_be_read_is_one_sentence(
+def test_an_unreadable_file_is_refused_in_one_sentence(
     tmp_path: Path, file: str, old: str, new: str, words: list[str]
 ) -> None:
     assert old in FILES[file]
@@ -161,14 +161,14 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
     assert "\n" not in str(found.value)
 
 
-def test_two_findings_may_share_a_claim(tmp_path: Path) -> None:
+def test_two_findings_can_share_a_claim(tmp_path: Path) -> None:
     files = {**FILES, "findings.csv": "finding,claim,printed\n1,share of loss,32%\n2,share of loss,33%\n"}
     printed = read_printed(printed_study(tmp_path, FIGURES + COUNTS, files))
     assert printed is not None
     assert printed.cell("findings:share of loss:2") == "33%"
 
 
-def test_the_bundled_study_says_what_cannot_be_read() -> None:
+def test_the_bundled_publication_marks_unreadable_figures() -> None:
     printed = read_printed(open_study(template_folder(BUNDLED)))
     assert printed is not None
     unreadable = {(table, row.name) for table, rows in printed.tables.items() for row in rows if not row.legible}

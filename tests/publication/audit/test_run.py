@@ -98,11 +98,11 @@ def value(number: float | None = None, unit: str = "", *, claim: str = "it", nam
         ("", value(unit=NAMES, names="a and b"), NOT_PRINTED),
     ],
 )
-def test_a_claim_against_its_value(tmp_path: Path, text: str, computed: Value, verdict: str) -> None:
+def test_a_claim_is_compared_with_its_value(tmp_path: Path, text: str, computed: Value, verdict: str) -> None:
     assert claimed(tmp_path, text, computed).verdict == verdict
 
 
-def test_two_numbers_in_one_claim_are_two_values(tmp_path: Path) -> None:
+def test_two_numbers_in_one_claim_are_compared_with_two_values(tmp_path: Path) -> None:
     first, second = value(179.25, DAYS), value(128.434, DAYS, claim="")
     text = "179.25, 128.43 days"
     found = claimed(tmp_path, text, first, second)
@@ -115,7 +115,7 @@ def test_two_numbers_in_one_claim_are_two_values(tmp_path: Path) -> None:
     assert claimed(tmp_path, text, first, replace(second, claim="its own")).verdict == NOT_COMPUTABLE
 
 
-def test_at_least_is_said_by_the_claim(tmp_path: Path) -> None:
+def test_at_least_in_a_claim_makes_it_a_lower_bound(tmp_path: Path) -> None:
     files = {"o.csv": 'figure,value\nposts (at least),"22,000,000"\nposts,"22,000,000"\n'}
     for number, verdicts in ((23e6, [MATCH, DIFFERS]), (22e6, [MATCH, MATCH]), (21e6, [DIFFERS, DIFFERS])):
         values = tuple(value(number, claim=claim) for claim in ("posts (at least)", "posts"))
@@ -173,7 +173,7 @@ def issues_table() -> Table:
     return Table("5", "Issues", "Issue", (Column("posts", "Posts"),), groups)
 
 
-def test_rows_are_found_by_group_and_title(tmp_path: Path) -> None:
+def test_rows_are_matched_by_group_and_title(tmp_path: Path) -> None:
     found = audited(tmp_path, TITLED, {"issues.csv": ISSUES}, tables={"5": issues_table()})
     assert [(cell.row, cell.computed, cell.verdict, cell.note, cell.cell) for cell in found.cells] == [
         ("store it", 3, MATCH, "", "5:a:posts"),
@@ -189,7 +189,7 @@ def test_rows_are_found_by_group_and_title(tmp_path: Path) -> None:
     assert found.open == 2 + sum(not check.holds for check in found.checks)
 
 
-def test_what_counts_as_open() -> None:
+def test_only_unexplained_differences_and_failed_checks_are_open() -> None:
     def cell(verdict: str, note: str = "") -> AuditCell:
         return AuditCell("1", "r", "c", "1", 2.0, verdict, note, explanation="perhaps")
 
@@ -216,7 +216,7 @@ def test_what_counts_as_open() -> None:
         ("43 (46 in table 7)", 46, ("43 (46 in table 7)", 46)),
     ],
 )
-def test_a_cell_as_json(printed: str, computed: float | str | None, said: tuple[Any, Any]) -> None:
+def test_a_cell_is_written_as_json(printed: str, computed: float | str | None, said: tuple[Any, Any]) -> None:
     (cell,) = audit_json(Audit((AuditCell("3", "D1", "total", printed, computed, MATCH),)))["cells"]
     assert list(cell) == ["table", "row", "column", "printed", "computed", "verdict"]
     assert (cell["printed"], cell["computed"]) == said
@@ -247,7 +247,7 @@ def printed_otherwise(publication: Publication, file: str, old: str, new: str) -
 
 
 @pytest.fixture(scope="module")
-def found(replicated: Publication) -> Audit:
+def study_audit(replicated: Publication) -> Audit:
     return audit_study(replicated)
 
 
@@ -255,16 +255,16 @@ def by_name(audit: Audit, table: str) -> dict[tuple[str, str], AuditCell]:
     return {(cell.row, cell.column): cell for cell in audit.cells if cell.table == table}
 
 
-def test_table_3_matches_to_the_cell(found: Audit) -> None:
-    cells = by_name(found, "3")
+def test_table_3_matches_in_every_cell(study_audit: Audit) -> None:
+    cells = by_name(study_audit, "3")
     assert len(cells) == 280
     assert {cell.verdict for cell in cells.values()} == {MATCH}
     assert cells["D1", "tensorflow"].cell == "3:D1:tensorflow"
-    assert {cell.verdict for cell in by_name(found, "2").values()} == {MATCH}
+    assert {cell.verdict for cell in by_name(study_audit, "2").values()} == {MATCH}
 
 
-def test_what_differs_in_table_4_is_explained(found: Audit) -> None:
-    differing = {name: cell for name, cell in by_name(found, "4").items() if cell.verdict == DIFFERS}
+def test_every_difference_in_table_4_is_explained(study_audit: Audit) -> None:
+    differing = {name: cell for name, cell in by_name(study_audit, "4").items() if cell.verdict == DIFFERS}
     exchanged = "the rows 'Model prediction' and 'Model evaluation' are swapped in print"
     explanations = {name: cell.explanation for name, cell in differing.items()}
     assert explanations == {
@@ -283,7 +283,7 @@ def test_what_differs_in_table_4_is_explained(found: Audit) -> None:
     assert all(cell.note for cell in differing.values())
 
 
-def test_rows_that_are_exchanged_in_print_are_found(replicated: Publication) -> None:
+def test_swapped_printed_rows_are_found(replicated: Publication) -> None:
     first, second = "D1,Data,328,91,7,426", "D2,Tensor,279,102,6,387"
     old = f"Data processing,{first}\nData processing,{second}\n"
     new = "Data processing,D1,Data,279,102,6,387\nData processing,D2,Tensor,328,91,7,426\n"
@@ -298,7 +298,7 @@ def test_rows_that_are_exchanged_in_print_are_found(replicated: Publication) -> 
         assert cells[name].unexplained
 
 
-def test_columns_that_are_exchanged_in_print_are_found(replicated: Publication) -> None:
+def test_swapped_printed_columns_are_found(replicated: Publication) -> None:
     path = replicated.computed.study.root / "printed" / "table03-taxonomy.csv"
     old = path.read_text("utf-8").splitlines()[0]
     new = old.replace("tensorflow,pytorch", "pytorch,tensorflow")
@@ -308,7 +308,7 @@ def test_columns_that_are_exchanged_in_print_are_found(replicated: Publication) 
     assert explanations == {"the columns 'tensorflow' and 'pytorch' are swapped in print"}
 
 
-def test_the_other_coefficient_is_recognised(replicated: Publication) -> None:
+def test_another_correlation_coefficient_is_recognized(replicated: Publication) -> None:
     with (template_folder(BUNDLED) / "printed" / "table03-taxonomy.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["code"].startswith("R") and row["object"] != "(total)"]
     rho = stats.spearmanr([int(row["tensorflow"]) for row in rows], [int(row["pytorch"]) for row in rows]).statistic
@@ -318,7 +318,7 @@ def test_the_other_coefficient_is_recognised(replicated: Publication) -> None:
     assert (cell.verdict, cell.explanation) == (DIFFERS, "fits Spearman's ρ")
 
 
-def test_an_earlier_version_of_the_codebook_is_recognised(replicated: Publication) -> None:
+def test_an_earlier_version_of_the_codebook_is_recognized(replicated: Publication) -> None:
     labels = [label for _, label in labels_as_printed()]
     in_setting = sum(label.endswith(",m") for label in labels)  # before the moves
     old = ",M,(total),"
@@ -331,29 +331,32 @@ def test_an_earlier_version_of_the_codebook_is_recognised(replicated: Publicatio
     assert (cell.verdict, cell.explanation) == (DIFFERS, "fits version 1 of the codebook (and 1 more)")
 
 
-def test_words_place_what_they_place_and_the_rest_is_listed(found: Audit, replicated: Publication) -> None:
-    assert {one.table for one in found.placements} >= {str(number) for number in (5, *range(7, 14))}
-    for one in found.placements:
+def test_unplaced_items_are_listed_with_reasons(study_audit: Audit, replicated: Publication) -> None:
+    assert {placement.table for placement in study_audit.placements} >= {str(number) for number in (5, *range(7, 14))}
+    for one in study_audit.placements:
         assert one.items == one.placed + len(one.unplaced)
         assert all(item.item.startswith("stackoverflow/question/") and item.why for item in one.unplaced)
         assert all(item.label.startswith("get, ") for item in one.unplaced)
-    (taxonomy,) = (one for one in found.placements if one.table == "3")
+    (taxonomy,) = (placement for placement in study_audit.placements if placement.table == "3")
     assert (taxonomy.items, taxonomy.share) == (2401, 1.0)
 
 
-def test_the_audit_says_what_it_was_computed_from(found: Audit) -> None:
-    assert found.notes == ("Computed from 2,401 decided items.", "Codes are the labels published in labelled-posts.")
+def test_the_audit_names_its_data(study_audit: Audit) -> None:
+    assert study_audit.notes == (
+        "Computed from 2,401 decided items.",
+        "Codes are the labels published in labelled-posts.",
+    )
 
 
-def test_the_json_has_the_promised_shape(found: Audit) -> None:
-    document = audit_json(found)
+def test_the_audit_json_has_the_documented_shape(study_audit: Audit) -> None:
+    document = audit_json(study_audit)
     assert list(document) == ["cells", "checks", "placements", "summary", "notes"]
     cell = next(one for one in document["cells"] if (one["table"], one["row"]) == ("3", "D1"))
     assert cell == {
         "table": "3", "row": "D1", "column": "tensorflow", "printed": 328, "computed": 328, "verdict": "match",
         "cell": "3:D1:tensorflow",
     }  # fmt: skip
-    counts = Counter(one["verdict"] for one in document["cells"])
+    counts = Counter(audit_cell["verdict"] for audit_cell in document["cells"])
     assert set(counts) <= set(VERDICTS)
     summary = document["summary"]
     assert {verdict: summary[verdict] for verdict in VERDICTS} == {verdict: counts[verdict] for verdict in VERDICTS}
@@ -380,7 +383,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("table", FILES)
-def test_cells_are_named_as_published(found: Audit, table: str) -> None:
+def test_cells_have_the_names_of_the_published_files(study_audit: Audit, table: str) -> None:
     file, row_name, others = FILES[table]
     if not (PUBLISHED / file).exists():
         pytest.skip(f"the published figures ../shared/published/{file} are not here")
@@ -392,10 +395,10 @@ def test_cells_are_named_as_published(found: Audit, table: str) -> None:
         for column in row
         if column != row_name and column not in others
     }
-    assert {name: cell.printed for name, cell in by_name(found, table).items()} == expected
+    assert {name: cell.printed for name, cell in by_name(study_audit, table).items()} == expected
 
 
-def test_a_study_without_results_is_audited_by_its_printed_figures_alone() -> None:
+def test_a_study_without_results_is_audited_only_by_its_printed_figures() -> None:
     with open_computed(open_study(template_folder(BUNDLED)), needs_results=False) as computed:
         audit = audit_study(compute_publication(computed, quiet))
     assert {cell.verdict for cell in audit.cells} == {NOT_COMPUTABLE, NOT_PRINTED}

@@ -23,13 +23,13 @@ def test_page_names_are_safe_unique_and_do_not_depend_on_order(ids: set[str]) ->
     assert build_page_names(sorted(ids, reverse=True)) == names
 
 
-def test_a_name_that_looks_like_anothers_with_a_hash_is_not_given_twice() -> None:
+def test_page_names_with_hashes_do_not_collide() -> None:
     shared = build_page_names(["a b", "a-b"])
     names = build_page_names(["a b", "a-b", shared["a b"]])
     assert len(set(names.values())) == 3
 
 
-def test_a_usual_id_gives_a_readable_address() -> None:
+def test_an_ordinary_id_gives_a_readable_page_name() -> None:
     assert build_page_names(["data-processing/data/create"]) == {
         "data-processing/data/create": "data-processing-data-create"
     }
@@ -39,7 +39,7 @@ def test_a_usual_id_gives_a_readable_address() -> None:
     "link",
     ["https://stackoverflow.com/q/1", "http://example.org:8080/a?b=c#d", "https://例え.jp/"],
 )
-def test_links_to_the_web_stay(link: str) -> None:
+def test_web_links_are_kept(link: str) -> None:
     assert web_link(link) == link
 
 
@@ -52,10 +52,10 @@ def test_links_to_the_web_stay(link: str) -> None:
         "https://example.org/\x00", "vbscript:x",
     ],
 )  # fmt: skip
-def test_everything_else_is_no_link(link: str) -> None:
+def test_other_links_are_removed(link: str) -> None:
     assert web_link(link) == ""
 
 
 @given(st.text(st.characters(), max_size=40))
-def test_no_text_becomes_a_link_to_anything_but_the_web(text: str) -> None:
+def test_only_web_addresses_become_links(text: str) -> None:
     assert web_link(text) == "" or re.match(r"https?://[^/?#@\s]", text, re.IGNORECASE)

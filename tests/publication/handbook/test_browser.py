@@ -85,7 +85,7 @@ def search(page: Page, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_is_accessible_and_fits_its_width_in_both_themes(page: Page, address: str, path: str) -> None:
+def test_pages_are_accessible_and_fit_their_width_in_both_themes(page: Page, address: str, path: str) -> None:
     page.goto(address + path)
     for details in page.locator("details").all():
         details.evaluate("element => element.open = true")
@@ -93,7 +93,7 @@ def test_a_page_is_accessible_and_fits_its_width_in_both_themes(page: Page, addr
 
 
 @pytest.mark.parametrize("path", ["index.html", "codes/data.html"])
-def test_search_answers_as_one_types_and_leads_to_the_page(page: Page, address: str, path: str) -> None:
+def test_search_shows_results_while_typing_and_opens_the_page(page: Page, address: str, path: str) -> None:
     page.goto(address + path)
     assert search(page, "how do I reshape a tensor?") == ["(reshape/squeeze/flatten) tensor"]
     assert page.locator(".search-count").inner_text() == "1 page"
@@ -104,7 +104,7 @@ def test_search_answers_as_one_types_and_leads_to_the_page(page: Page, address: 
     page.wait_for_url(address + "codes/data-tensor-reshape.html")
 
 
-def test_search_finds_the_words_of_posts_and_says_when_there_is_nothing(page: Page, address: str) -> None:
+def test_search_finds_words_of_posts_and_reports_no_results(page: Page, address: str) -> None:
     page.goto(address)
     assert "Image" in search(page, "freeze layer")
     assert search(page, "xylophone") == []
@@ -121,7 +121,7 @@ def test_enter_opens_the_first_result(page: Page, address: str) -> None:
     page.wait_for_url(address + "codes/data-image.html")
 
 
-def test_hostile_words_in_results_stay_words(page: Page, address: str) -> None:
+def test_hostile_words_in_results_are_shown_as_text(page: Page, address: str) -> None:
     page.goto(address)
     assert search(page, "quarkword") == ["Loss"]
     excerpt = page.locator(".result-excerpt")
@@ -142,7 +142,7 @@ def test_a_tile_of_the_map_opens_its_page(page: Page, address: str) -> None:
     page.wait_for_url(address + "codes/data-image.html")
 
 
-def test_the_contents_are_filtered_as_one_types(page: Page, address: str) -> None:
+def test_the_contents_are_filtered_while_typing(page: Page, address: str) -> None:
     page.goto(address + "contents.html")
     page.locator("#filter-text").fill("tensor resh")
     assert page.locator(".letter li:visible").count() == 1
@@ -151,7 +151,7 @@ def test_the_contents_are_filtered_as_one_types(page: Page, address: str) -> Non
     assert page.locator(".letter li:visible").count() == 11
 
 
-def test_from_a_folder_the_search_looks_through_titles_and_says_so(page: Page, site: Path) -> None:
+def test_search_in_a_local_folder_covers_only_titles_and_says_so(page: Page, site: Path) -> None:
     page.goto((site / "codes" / "data.html").as_uri())
     assert search(page, "the tensor") == ["Tensor", "(reshape/squeeze/flatten) tensor", "Slice tensor"]
     assert "titles only: full-text search needs a web server" in page.locator(".search-count").inner_text()
@@ -159,7 +159,7 @@ def test_from_a_folder_the_search_looks_through_titles_and_says_so(page: Page, s
     page.wait_for_url((site / "codes" / "data-tensor.html").as_uri())
 
 
-def test_without_scripts_everything_can_be_reached(browser: Browser, address: str) -> None:
+def test_everything_is_reachable_without_javascript(browser: Browser, address: str) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
@@ -173,7 +173,7 @@ def test_without_scripts_everything_can_be_reached(browser: Browser, address: st
     context.close()
 
 
-def test_a_page_prints_without_what_only_a_screen_needs(page: Page, address: str) -> None:
+def test_a_page_prints_without_screen_controls(page: Page, address: str) -> None:
     page.goto(address + "codes/data-tensor.html")
     page.emulate_media(media="print", color_scheme="dark")
     assert page.locator(".search").is_hidden()
@@ -185,7 +185,7 @@ def test_a_page_prints_without_what_only_a_screen_needs(page: Page, address: str
     assert len(page.pdf(format="A4")) > 10_000
 
 
-def test_a_printed_handbook_is_accessible_too(page: Page, printed: Handbook, tmp_path: Path) -> None:
+def test_a_handbook_from_printed_figures_is_accessible(page: Page, printed: Handbook, tmp_path: Path) -> None:
     build_handbook(printed, tmp_path / "site", lambda what, done, total: None)
     with served(tmp_path / "site") as address:
         for name in ("index.html", "codes/data-tensor-slice.html"):

@@ -27,7 +27,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_every_link_in_the_site_leads_to_a_file_of_it(site: Path) -> None:
+def test_every_link_in_the_site_leads_to_an_existing_file(site: Path) -> None:
     pages = sorted(site.rglob("*.html"))
     assert len(pages) == 14
     followed = 0
@@ -46,20 +46,20 @@ def test_every_link_in_the_site_leads_to_a_file_of_it(site: Path) -> None:
     assert followed > 200
 
 
-def test_every_code_has_a_page_whose_name_any_file_system_can_hold(site: Path) -> None:
+def test_every_code_has_a_page_with_a_portable_file_name(site: Path) -> None:
     names = [path.name for path in (site / "codes").iterdir()]
     assert len(names) == len({name.lower() for name in names}) == 11
     assert not {"con.html", "CON.html"} & set(names)
 
 
-def test_two_builds_are_the_same_bytes(site: Path, book: Handbook, tmp_path: Path) -> None:
+def test_two_builds_give_the_same_bytes(site: Path, book: Handbook, tmp_path: Path) -> None:
     build_handbook(book, tmp_path / "again", quiet)
     first, second = content(site), content(tmp_path / "again")
     assert first.keys() == second.keys()
     assert [name for name in first if first[name] != second[name]] == []
 
 
-def test_the_site_has_a_search_index_and_nothing_it_does_not_need(site: Path) -> None:
+def test_the_site_has_a_search_index_and_no_unneeded_files(site: Path) -> None:
     entry = json.loads((site / "pagefind" / "pagefind-entry.json").read_text())
     assert entry["languages"]["en"]["page_count"] == 11
     scripts = {path.name for path in (site / "pagefind").glob("*.js")}
@@ -67,14 +67,14 @@ def test_the_site_has_a_search_index_and_nothing_it_does_not_need(site: Path) ->
     assert not list((site / "pagefind").glob("*.css"))
 
 
-def test_a_build_tells_how_far_it_is_and_what_it_made(book: Handbook, tmp_path: Path) -> None:
+def test_a_build_reports_its_progress_and_result(book: Handbook, tmp_path: Path) -> None:
     told: list[tuple[str, int, int]] = []
-    made = build_handbook(book, tmp_path / "deep" / "site", lambda *words: told.append(words))
-    assert made == BuiltHandbook(pages=14, searchable=11)
+    handbook = build_handbook(book, tmp_path / "deep" / "site", lambda *words: told.append(words))
+    assert handbook == BuiltHandbook(pages=14, searchable=11)
     assert told == [("pages", 14, 14), ("search index", 0, 1), ("search index", 1, 1)]
 
 
-def test_a_new_site_replaces_the_old_one_whole(book: Handbook, tmp_path: Path) -> None:
+def test_a_new_site_replaces_the_old_one_completely(book: Handbook, tmp_path: Path) -> None:
     build_handbook(book, tmp_path / "site", quiet)
     fewer = replace(book, entries=book.entries[:1])
     build_handbook(fewer, tmp_path / "site", quiet)
@@ -110,7 +110,7 @@ def test_a_killed_first_build_leaves_no_site(tmp_path: Path) -> None:
     assert not (tmp_path / "site").exists()
 
 
-def test_a_folder_that_is_no_handbook_is_not_replaced(book: Handbook, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_handbook_is_not_replaced(book: Handbook, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("precious")
     with pytest.raises(InputError, match="not a handbook"):
         build_handbook(book, tmp_path, quiet)
@@ -121,13 +121,13 @@ def test_a_folder_that_is_no_handbook_is_not_replaced(book: Handbook, tmp_path: 
     assert build_handbook(book, tmp_path / "empty", quiet).pages == 14
 
 
-def test_two_builds_of_one_folder_at_once_are_refused(book: Handbook, tmp_path: Path) -> None:
+def test_a_second_simultaneous_build_of_a_folder_is_refused(book: Handbook, tmp_path: Path) -> None:
     (tmp_path / ".site.aside").mkdir()
     with lock_folder(tmp_path / ".site.aside", "a test"), pytest.raises(StateError, match="another process"):
         build_handbook(book, tmp_path / "site", quiet)
 
 
-def test_settings_of_pagefind_that_lie_around_do_not_count(
+def test_pagefind_settings_outside_the_site_are_ignored(
     site: Path, book: Handbook, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "pagefind.toml").write_text('exclude_selectors = ["main"]\n')
@@ -137,7 +137,7 @@ def test_settings_of_pagefind_that_lie_around_do_not_count(
     assert content(tmp_path / "site") == content(site)
 
 
-def test_pages_stay_light(site: Path) -> None:
+def test_pages_stay_below_their_size_limits(site: Path) -> None:
     shared = sum(path.stat().st_size for path in (site / "static").iterdir())
     assert shared < 40_000
     assert (site / "index.html").stat().st_size < 60_000

@@ -34,7 +34,7 @@ def book_of(counts: dict[str, list[int | None]], book: Handbook) -> Handbook:
         min_size=1,
     )
 )
-def test_every_counted_code_has_one_tile_inside_its_district(counts: dict[str, list[int | None]]) -> None:
+def test_every_counted_code_has_one_tile_inside_its_phase(counts: dict[str, list[int | None]]) -> None:
     empty = Handbook("t", "", "s", "computed", "", ("phase", "object"), (), "", "")
     drawn = draw_maps(EntryIndex(book_of(counts, empty)))
     expected = {f"{phase}/{index}" for phase, posts in counts.items() for index, n in enumerate(posts) if n}
@@ -51,14 +51,14 @@ def test_every_counted_code_has_one_tile_inside_its_district(counts: dict[str, l
             )
 
 
-def test_twice_the_posts_is_about_twice_the_tile(book: Handbook) -> None:
+def test_tile_areas_are_proportional_to_post_counts(book: Handbook) -> None:
     wide = draw_maps(EntryIndex(book_of({"data": [400, 200, 100]}, book)))[0]
     areas = [tile.place.width * tile.place.height for tile in wide.districts[0].tiles]
     assert areas[0] / areas[1] == pytest.approx(2, rel=0.02)
     assert areas[1] / areas[2] == pytest.approx(2, rel=0.02)
 
 
-def test_a_phase_without_counted_objects_is_a_tile_of_its_own(book: Handbook) -> None:
+def test_a_phase_without_counted_objects_is_a_single_tile(book: Handbook) -> None:
     entries = (Entry("data", "phase", "data", ("data",), measures=Measures(posts=5)),)
     drawn = draw_maps(EntryIndex(replace(book, entries=entries)))
     assert [tile.entry.id for tile in drawn[0].districts[0].tiles] == ["data"]
@@ -73,7 +73,7 @@ def test_a_label_is_written_only_where_it_fits(book: Handbook) -> None:
     assert small[0].words == "Object 1, 1 post"
 
 
-def test_shades_go_from_quick_to_slow_and_the_legend_says_where_each_begins() -> None:
+def test_shades_go_from_fast_to_slow_and_the_legend_names_their_limits() -> None:
     found = [shade(days, STEPS) for days in (None, 0.0, HOUR, 3 * HOUR, 11.9 * HOUR, 12 * HOUR, 200.0)]
     assert found == ["shade-none", "shade-1", "shade-2", "shade-3", "shade-4", "shade-5", "shade-5"]
     assert [words for _, words in build_legend(STEPS)] == [

@@ -1,4 +1,4 @@
-"""What stands on the pages: the numbers in words, nothing made up, nothing run that a stranger wrote."""
+"""Handbook pages: numbers in words, no invented values, and no executed evidence text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def words_of(element: html.HtmlElement) -> str:
     return " ".join(element.text_content().split())
 
 
-def test_a_page_says_its_numbers_in_words(book: Handbook) -> None:
+def test_a_code_page_describes_its_numbers_in_words(book: Handbook) -> None:
     whole = rendered(book)["codes/data.html"]
     page = words_of(whole)
     rows = [[words_of(cell) for cell in row] for row in whole.iter("tr")]
@@ -38,10 +38,10 @@ def test_a_page_says_its_numbers_in_words(book: Handbook) -> None:
     assert "Not known" not in page
 
 
-def test_the_most_viewed_posts_are_shown_and_the_others_counted(book: Handbook) -> None:
+def test_the_most_viewed_posts_are_listed_and_the_others_counted(book: Handbook) -> None:
     page = rendered(book)["codes/data-tensor.html"]
-    views = [words_of(one) for one in page.xpath("//ol[@class='posts']/li//span[contains(., 'views')]")]
-    numbers = [int(one.split()[0].replace(",", "")) for one in views]
+    views = [words_of(element) for element in page.xpath("//ol[@class='posts']/li//span[contains(., 'views')]")]
+    numbers = [int(view.split()[0].replace(",", "")) for view in views]
     assert len(numbers) == 200
     assert numbers == sorted(numbers, reverse=True)
     assert numbers[0] == 1325
@@ -54,14 +54,14 @@ def test_the_most_viewed_posts_are_shown_and_the_others_counted(book: Handbook) 
     assert first.xpath("./a/@href")[0].startswith("https://stackoverflow.com/q/")
 
 
-def test_a_post_without_numbers_has_none_and_comes_last(book: Handbook) -> None:
+def test_a_post_without_numbers_shows_none_and_comes_last(book: Handbook) -> None:
     rows = rendered(book)["codes/training-loss.html"].xpath("//ol[@class='posts']/li")
     assert "score -3" in words_of(rows[0])
     assert "yesterday" in words_of(rows[0])
     assert words_of(rows[1].xpath("./p")[0]) == ""
 
 
-def test_what_is_not_known_is_left_out_with_a_sentence(book: Handbook, printed: Handbook) -> None:
+def test_unknown_measures_are_named_and_left_out(book: Handbook, printed: Handbook) -> None:
     page = words_of(rendered(book)["codes/data-tensor-slice.html"])
     assert (
         "Unknown for this issue: posts, views, score, time to the accepted answer, time to the first answer, "
@@ -74,17 +74,17 @@ def test_what_is_not_known_is_left_out_with_a_sentence(book: Handbook, printed: 
     assert "Posts are not part of the printed study." in page
 
 
-def test_a_printed_handbook_says_so_on_every_page_and_ranks_nothing(printed: Handbook) -> None:
+def test_a_handbook_from_printed_figures_says_so_on_every_page_and_has_no_ranking(printed: Handbook) -> None:
     pages = rendered(printed)
     assert all(words_of(page).count(printed.origin_note) >= 2 for page in pages.values())
     assert "popular and hard codes cannot be determined" in words_of(pages["index.html"])
 
 
-def test_every_page_says_where_its_numbers_come_from(book: Handbook) -> None:
+def test_every_page_names_the_origin_of_its_numbers(book: Handbook) -> None:
     assert all(book.origin_note in words_of(page.xpath("//footer")[0]) for page in rendered(book).values())
 
 
-def test_where_it_hurts_lists_what_is_above_both_middles_the_hardest_first(book: Handbook) -> None:
+def test_popular_and_hard_codes_are_above_both_medians_and_sorted_by_difficulty(book: Handbook) -> None:
     def listed(views: float, days: float) -> list[str]:
         home = rendered(replace(book, views_middle=views, days_middle=days))["index.html"]
         rows = home.xpath("//section[@aria-labelledby='hurts-title']//tbody/tr")
@@ -95,14 +95,14 @@ def test_where_it_hurts_lists_what_is_above_both_middles_the_hardest_first(book:
     assert listed(9000.0, 1.0) == []
 
 
-def test_a_handbook_without_counts_or_codes_still_has_its_pages(book: Handbook) -> None:
+def test_a_handbook_without_counts_or_codes_has_its_main_pages(book: Handbook) -> None:
     bare = replace(book, entries=(Entry("a", "phase", "a", ("a",)),))
     assert "there is no map" in words_of(rendered(bare)["index.html"])
     assert "no codes yet" in words_of(rendered(replace(book, entries=()))["index.html"])
     assert set(rendered(replace(book, entries=(), levels=()))) == {"index.html", "contents.html", "about.html"}
 
 
-def test_the_contents_have_every_code_under_its_letter(book: Handbook) -> None:
+def test_the_contents_list_every_code_under_its_letter(book: Handbook) -> None:
     page = rendered(book)["contents.html"]
     links = page.xpath("//section[contains(@class, 'letter')]//a/@href")
     assert len(links) == len(set(links)) == len(book.entries)
@@ -111,15 +111,15 @@ def test_the_contents_have_every_code_under_its_letter(book: Handbook) -> None:
     assert words_of(page.xpath("//section[h2='#']//a[last()]")[-1]) == "数据"
 
 
-def test_neighbours_lead_to_the_codes_beside(book: Handbook) -> None:
+def test_previous_and_next_links_lead_to_neighbouring_codes(book: Handbook) -> None:
     page = rendered(book)["codes/data-image.html"]
     assert page.xpath("//a[@rel='prev']/@href") == ["../codes/data-tensor.html"]
     assert page.xpath("//a[@rel='next']/@href") == ["../codes/data-label.html"]
-    crumbs = [words_of(one) for one in page.xpath("//nav[@class='way']//li")]
+    crumbs = [words_of(element) for element in page.xpath("//nav[@class='way']//li")]
     assert crumbs == ["Map", "Data processing", "Image"]
 
 
-def test_a_page_with_many_siblings_names_a_few_and_leads_to_all(book: Handbook) -> None:
+def test_a_page_with_many_siblings_links_to_a_few_and_to_the_full_list(book: Handbook) -> None:
     many = [Entry(f"p/{n}", "object", f"object {n}", ("p", f"p/{n}")) for n in range(400)]
     wide = replace(book, entries=(Entry("p", "phase", "p", ("p",)), *many))
     pages = dict(HandbookPages(wide))
@@ -129,7 +129,7 @@ def test_a_page_with_many_siblings_names_a_few_and_leads_to_all(book: Handbook) 
         assert words_of(links[-1]) == "all 400"
 
 
-def test_nothing_a_stranger_wrote_becomes_markup(book: Handbook) -> None:
+def test_evidence_text_never_becomes_markup(book: Handbook) -> None:
     for name, page in rendered(book).items():
         assert {one.get("src", "").rpartition("/")[2] for one in page.iter("script")} <= {"search.js", "contents.js"}
         assert all(not (one.text or "").strip() for one in page.iter("script"))
@@ -147,7 +147,7 @@ def test_nothing_a_stranger_wrote_becomes_markup(book: Handbook) -> None:
     assert all("\x00" not in text and "\ud800" not in text for _, text in HandbookPages(book))
 
 
-def test_the_list_of_titles_is_a_script_that_holds_only_strings(book: Handbook) -> None:
+def test_the_title_list_is_a_script_with_strings_only(book: Handbook) -> None:
     script = HandbookPages(book).titles()
     assert script.isascii()
     assert script.startswith("window.handbookTitles = [[")
@@ -164,18 +164,18 @@ def test_the_list_of_titles_is_a_script_that_holds_only_strings(book: Handbook) 
         ((Entry("a", "object", "a", ("b", "a")),), "has the parent 'b'"),
     ],
 )
-def test_codes_that_do_not_hang_together_are_refused(book: Handbook, entries: tuple[Entry, ...], words: str) -> None:
+def test_codes_with_inconsistent_parents_are_refused(book: Handbook, entries: tuple[Entry, ...], words: str) -> None:
     with pytest.raises(InputError, match=words):
         HandbookPages(replace(book, entries=entries))
 
 
 @pytest.mark.parametrize("steps", [(), (1.0, 2.0, 3.0), (1.0, 1.0, 2.0, 3.0), (4.0, 3.0, 2.0, 1.0)])
-def test_a_map_needs_four_rising_steps(book: Handbook, steps: tuple[float, ...]) -> None:
+def test_a_map_needs_four_increasing_steps(book: Handbook, steps: tuple[float, ...]) -> None:
     with pytest.raises(InputError, match="four increasing numbers"):
         HandbookPages(replace(book, steps=steps))
 
 
-def test_a_line_over_the_years_stands_at_its_values() -> None:
+def test_a_line_of_years_is_drawn_at_its_values() -> None:
     line = draw_spark(Measures(years=((2020, 5, 0.1), (2018, 1, 0.2), (2019, 3, 0.0))))
     assert line is not None
     assert (line.first, line.last, line.by_share) == (2018, 2020, True)
@@ -187,11 +187,11 @@ def test_a_line_over_the_years_stands_at_its_values() -> None:
     assert draw_spark(Measures(years=((2020, 0, 0.0),))) is not None
 
 
-def test_bars_are_as_long_as_their_counts() -> None:
+def test_bar_lengths_are_proportional_to_counts() -> None:
     assert draw_bars([("a", 8), ("b", 2), ("c", 0)]) == [("a", 8, 100.0), ("b", 2, 25.0), ("c", 0, 0.0)]
     assert draw_bars([("a", 0)]) == [("a", 0, 0.0)]
 
 
-def test_posts_beyond_those_given_are_counted(book: Handbook) -> None:
+def test_posts_that_are_not_listed_are_counted(book: Handbook) -> None:
     entry = Entry("a", "phase", "a", ("a",), posts=(Post("so/1", "one"),), posts_total=3)
     assert "and 2 more" in words_of(rendered(replace(book, entries=(entry,)))["codes/a.html"])

@@ -33,7 +33,7 @@ def names(history: History, version: int) -> set[tuple[str, ...]]:
     }
 
 
-def test_six_acts_lead_from_the_labels_to_the_printed_taxonomy_and_back() -> None:
+def test_six_changes_lead_from_the_labels_to_the_printed_taxonomy_and_back() -> None:
     history = labelled()
     labels = read_labels(FOLDER)
     assert len(labels.moves) == 6
@@ -47,7 +47,7 @@ def test_six_acts_lead_from_the_labels_to_the_printed_taxonomy_and_back() -> Non
     assert names(history, history.latest.version) == names(history, 1)
 
 
-def test_every_real_post_is_still_there_after_the_six_acts() -> None:
+def test_every_post_keeps_a_code_through_the_six_changes() -> None:
     if not POSTS.exists():
         pytest.skip("the labelled posts ../shared/data/dl-posts/open.csv are not here")
     with POSTS.open(encoding="utf-8", newline="") as file:
@@ -86,11 +86,11 @@ def test_every_real_post_is_still_there_after_the_six_acts() -> None:
         ("measure,training time,e", "model-evaluation/time"),
     ],
 )
-def test_a_label_is_read_by_the_longest_object_it_ends_with(label: str, code: str) -> None:
+def test_a_label_is_read_by_its_longest_matching_object(label: str, code: str) -> None:
     assert read_labels(FOLDER).read(label, labelled().latest)[1] == code
 
 
 @pytest.mark.parametrize("label", ["", "get,model", "get,model,x", "get,spoon,r"])
-def test_a_label_that_says_nothing_known_is_one_sentence(label: str) -> None:
+def test_an_unknown_label_is_refused_in_one_sentence(label: str) -> None:
     with pytest.raises(InputError, match="the label"):
         read_labels(FOLDER).read(label, labelled().latest)

@@ -74,7 +74,7 @@ def computed(document: Mapping[str, Any], table: str) -> dict[tuple[str, str], A
     return {(cell["row"], cell["column"]): cell["computed"] for cell in document["cells"] if cell["table"] == table}
 
 
-def test_table_1_counts_what_pandas_counts(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
+def test_table_1_matches_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
     expected = pd.crosstab(posts["year"], posts["framework"], margins=True)
     found = computed(replicated, "1")
     assert len(found) == 36
@@ -82,7 +82,7 @@ def test_table_1_counts_what_pandas_counts(replicated: dict[str, Any], posts: pd
         assert value == expected.loc[row.replace("total", "All"), column.replace("total", "All")], (row, column)
 
 
-def test_table_3_counts_what_pandas_counts(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
+def test_table_3_matches_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
     objects = pd.crosstab(posts["object"], posts["framework"], margins=True)
     phases = pd.crosstab(posts["phase"], posts["framework"], margins=True)
     found = computed(replicated, "3")
@@ -93,7 +93,7 @@ def test_table_3_counts_what_pandas_counts(replicated: dict[str, Any], posts: pd
         assert value == expected, (row, column)
 
 
-def test_table_4_correlates_what_scipy_correlates(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
+def test_table_4_matches_scipy(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
     objects = sorted({name for names in OBJECTS.values() for name in names if name} | set(MOVED.values()))
     counts = pd.crosstab(posts["object"], posts["framework"]).reindex(objects, fill_value=0)
     counts["total"] = counts.sum(axis=1)
@@ -109,7 +109,7 @@ def test_table_4_correlates_what_scipy_correlates(replicated: dict[str, Any], po
         assert value == pytest.approx(number, abs=1e-9), (row, column)
 
 
-def test_table_14_has_the_medians_of_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
+def test_table_14_matches_the_medians_of_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
     names = {"viewcount": "viewcount", "score": "score", "response_days": "days"}
     found = computed(replicated, "14")
     assert len(found) == 210
@@ -121,7 +121,7 @@ def test_table_14_has_the_medians_of_pandas(replicated: dict[str, Any], posts: p
             assert value == pytest.approx(float(part.median()), abs=1e-12), (row, column)
 
 
-def test_correlations_of_posts_are_those_of_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
+def test_correlations_of_posts_match_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
     found = computed(replicated, "other")
     assert found["Pearson r of viewcount and score", "value"] == pytest.approx(
         posts["viewcount"].corr(posts["score"]), abs=1e-9
@@ -131,7 +131,7 @@ def test_correlations_of_posts_are_those_of_pandas(replicated: dict[str, Any], p
     )
 
 
-def test_shares_of_findings_are_those_of_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
+def test_shares_in_findings_match_pandas(replicated: dict[str, Any], posts: pd.DataFrame) -> None:
     found = {row: value for (row, _), value in computed(replicated, "findings").items()}
     expected = 100 * posts["phase"].isin(["D", "M", "T"]).mean()
     assert found["share of data processing + model setting + model training"] == pytest.approx(expected)
@@ -139,7 +139,7 @@ def test_shares_of_findings_are_those_of_pandas(replicated: dict[str, Any], post
     assert found["share of GPU use among runtime environment"] == pytest.approx(100 * gpu)
 
 
-def test_the_cells_are_named_as_the_published_files_name_them(replicated: dict[str, Any]) -> None:
+def test_cells_have_the_names_of_the_published_files(replicated: dict[str, Any]) -> None:
     keys = {(cell["table"], cell["row"], cell["column"]) for cell in replicated["cells"]}
     for table, file, row in (("1", "table01-posts-by-year.csv", "year"), ("3", "table03-taxonomy.csv", "code"),
                              ("4", "table04-correlations.csv", "phase"),
@@ -161,13 +161,13 @@ def test_every_post_is_placed_or_listed_with_its_label(replicated: dict[str, Any
     for one in replicated["placements"]:
         assert one["placed"] + len(one["unplaced"]) == one["posts"]
         assert all(item["item"] and item["label"] and item["why"] for item in one["unplaced"])
-    by_table = {one["table"]: one for one in replicated["placements"]}
+    by_table = {placement["table"]: placement for placement in replicated["placements"]}
     assert by_table["5"]["posts"] == sizes["D"]
     assert by_table["9"]["posts"] == sizes["T"]
     assert by_table["7"]["posts"] == posts["object"].isin(["M1", "M2", "M4"]).sum() == by_table["8"]["posts"]
-    shares = [one["placed"] / one["posts"] for one in replicated["placements"]]
+    shares = [placement["placed"] / placement["posts"] for placement in replicated["placements"]]
     assert np.mean(shares) > 0.95
 
 
-def test_the_unread_and_the_rejected_are_counted(replicated: dict[str, Any]) -> None:
+def test_unread_and_rejected_rows_are_counted(replicated: dict[str, Any]) -> None:
     assert (replicated["posts"], replicated["rejected"], replicated["unread"]) == (1600, 0, [])

@@ -36,7 +36,7 @@ def audited(made: SurveyReplication) -> Audit:
 def cell(audit: Audit, name: str) -> AuditCell:
     table, _, rest = name.partition(":")
     row, _, column = rest.rpartition(":")
-    return next(one for one in audit.cells if one.key == (table, row, column))
+    return next(audit_cell for audit_cell in audit.cells if audit_cell.key == (table, row, column))
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[SurveyReplication, 
     return replicated(tmp_path_factory.mktemp("whole"), planted_rows())
 
 
-def test_a_survey_is_told_from_a_study_of_labelled_items() -> None:
+def test_a_survey_study_is_distinguished_from_a_study_of_labelled_items() -> None:
     assert is_survey(STUDY)
     assert not is_survey("dl-implementation-issues")
 
 
-def test_all_but_what_the_row_without_consent_adds_is_as_printed(whole: tuple[SurveyReplication, Audit]) -> None:
+def test_all_figures_match_except_those_affected_by_the_row_without_consent(
+    whole: tuple[SurveyReplication, Audit],
+) -> None:
     _, audit = whole
-    computed = [one for one in audit.cells if one.verdict != NOT_COMPUTABLE]
+    computed = [audit_cell for audit_cell in audit.cells if audit_cell.verdict != NOT_COMPUTABLE]
     differing = {one.row: one.computed for one in computed if one.verdict == DIFFERS}
     assert differing == {
         "valid responses": 91,
@@ -65,7 +67,7 @@ def test_all_but_what_the_row_without_consent_adds_is_as_printed(whole: tuple[Su
     assert audit.open == 0
 
 
-def test_the_audit_says_by_which_row_and_marker_the_page_comes_out(whole: tuple[SurveyReplication, Audit]) -> None:
+def test_the_audit_explains_differences_by_rows_and_markers(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
     row = "fits with 1 row without consent (row 3) counted"
     for name in ("survey:valid responses:n", "use:uses ONNX:n", "demographics:deployment: desktop application:n"):
@@ -79,7 +81,7 @@ def test_the_audit_says_by_which_row_and_marker_the_page_comes_out(whole: tuple[
     assert "Not counted: 1 row without consent (row 3)" in " ".join(audit.notes)
 
 
-def test_every_figure_has_its_own_base(whole: tuple[SurveyReplication, Audit]) -> None:
+def test_every_figure_has_its_base(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
     assert cell(audit, "demographics:ML experience: 3-5 years:n").base == 89
     assert cell(audit, "demographics:deployment: mobile:n").base == 89
@@ -88,16 +90,16 @@ def test_every_figure_has_its_own_base(whole: tuple[SurveyReplication, Audit]) -
     assert cell(audit, "survey:response rate:percent").base == 228 + 1985
 
 
-def test_what_answers_cannot_tell_is_listed_with_the_reason(whole: tuple[SurveyReplication, Audit]) -> None:
+def test_figures_that_answers_cannot_give_are_listed_with_a_reason(whole: tuple[SurveyReplication, Audit]) -> None:
     _, audit = whole
-    unknown = {one.table for one in audit.cells if one.verdict == NOT_COMPUTABLE}
+    unknown = {audit_cell.table for audit_cell in audit.cells if audit_cell.verdict == NOT_COMPUTABLE}
     assert unknown == {"survey", "deployment considerations", "pilot", "locations", "symptoms"}
     assert "not computed by the survey part" in cell(audit, "symptoms:crash:tf2onnx").explanation
     assert "raters have to code" in cell(audit, "deployment considerations:simplicity:participants of 32").explanation
     assert cell(audit, "survey:invited PRO users:n").explanation == "not in the answers"
 
 
-def test_nothing_is_opened_and_the_study_remembers_its_file(whole: tuple[SurveyReplication, Audit]) -> None:
+def test_a_replication_opens_no_survey_and_keeps_its_input_file(whole: tuple[SurveyReplication, Audit]) -> None:
     made, _ = whole
     with open_surveys(made.study) as surveys:
         assert surveys.fielding("fielded").status != OPEN
@@ -105,35 +107,35 @@ def test_nothing_is_opened_and_the_study_remembers_its_file(whole: tuple[SurveyR
     assert (made.study.root / "answers" / "answers.csv").is_file()
 
 
-def test_tables_hold_count_share_base_and_what_is_printed(whole: tuple[SurveyReplication, Audit]) -> None:
+def test_tables_have_count_share_base_and_printed_figure(whole: tuple[SurveyReplication, Audit]) -> None:
     made, _ = whole
-    demographics = next(one for one in made.tables if one.id == "demographics")
-    assert [one.title for one in demographics.groups][:2] == [
+    demographics = next(table for table in made.tables if table.id == "demographics")
+    assert [group.title for group in demographics.groups][:2] == [
         "Years in machine learning",
         "Years in software engineering",
     ]
     row = next(one for one in demographics.rows() if one.key == "organization: small")
     assert row.title == "small"
-    assert [one.parts for one in row.cells] == [("48",), ("53.9%",), ("89",), ("48",)]
+    assert [audit_cell.parts for audit_cell in row.cells] == [("48",), ("53.9%",), ("89",), ("48",)]
 
 
-def test_without_its_file_the_audit_has_the_same_figures_and_no_guess(tmp_path: Path) -> None:
+def test_without_its_input_file_the_audit_has_the_same_figures_and_no_explanation(tmp_path: Path) -> None:
     made, before = replicated(tmp_path, planted_rows())
     (made.study.root / "answers" / "answers.csv").unlink()
     after = audited(made)
-    assert [one.computed for one in after.cells] == [one.computed for one in before.cells]
+    assert [audit_cell.computed for audit_cell in after.cells] == [audit_cell.computed for audit_cell in before.cells]
     valid = cell(after, "survey:valid responses:n")
     assert (valid.verdict, valid.explanation) == (DIFFERS, "the publication has 92 responses, here are 91")
 
 
-def test_a_header_that_was_counted_is_proposed_where_nothing_else_adds_a_row(tmp_path: Path) -> None:
+def test_a_counted_header_row_is_proposed_if_no_other_row_explains_a_difference(tmp_path: Path) -> None:
     _, audit = replicated(tmp_path, planted_rows(marker_row=False))
     assert cell(audit, "survey:valid responses:n").explanation == "fits with the row of question texts counted"
     assert cell(audit, "problems:answered the question:n").explanation == "fits with the row of question texts counted"
     assert cell(audit, "use:uses ONNX:n").explanation == "the publication has 92 responses, here are 91"
 
 
-def test_half_the_responses_cannot_give_the_page_and_the_audit_says_why(tmp_path: Path) -> None:
+def test_half_of_the_responses_give_differences_with_a_reason(tmp_path: Path) -> None:
     rows = planted_rows()
     _, audit = replicated(tmp_path, [rows[0], *rows[1::2]])
     years = cell(audit, "demographics:ML experience: over 5 years:n")
@@ -147,7 +149,7 @@ def test_half_the_responses_cannot_give_the_page_and_the_audit_says_why(tmp_path
     assert "more than the 47 available here" in " ".join(audit.notes)
 
 
-def test_who_was_screened_out_or_left_out_by_the_lead_counts_nowhere(tmp_path: Path) -> None:
+def test_screened_out_and_excluded_responses_are_not_counted(tmp_path: Path) -> None:
     screened = {**planted_rows()[1], "Q71": "No"}
     made, audit = replicated(tmp_path, [*planted_rows(), screened])
     valid = cell(audit, "survey:valid responses:n")
@@ -162,7 +164,7 @@ def test_who_was_screened_out_or_left_out_by_the_lead_counts_nowhere(tmp_path: P
     assert (uses.computed, uses.explanation) == (37, "the publication has 92 responses, here are 90")
 
 
-def test_a_marker_behind_an_answer_takes_nothing_away(tmp_path: Path) -> None:
+def test_a_marker_after_an_answer_is_ignored(tmp_path: Path) -> None:
     rows = planted_rows()
     rows[1]["Q65"] = f"{rows[1]['Q65']},{MARKER}"
     _, audit = replicated(tmp_path, rows)
@@ -170,7 +172,7 @@ def test_a_marker_behind_an_answer_takes_nothing_away(tmp_path: Path) -> None:
     assert "1 cell with a marker" in " ".join(audit.notes)
 
 
-def test_those_who_name_a_problem_and_deny_it_are_another_way_of_counting(tmp_path: Path) -> None:
+def test_contradictory_problem_answers_are_proposed_as_another_way_of_counting(tmp_path: Path) -> None:
     made, _ = replicated(tmp_path, planted_rows())
     file = made.study.root / "printed" / "figures.csv"
     file.write_text(file.read_text("utf-8").replace("problems,meets problems,n,32", "problems,meets problems,n,33"))
@@ -178,7 +180,7 @@ def test_those_who_name_a_problem_and_deny_it_are_another_way_of_counting(tmp_pa
     assert cell(audited(made), "problems:meets problems:n").explanation == f"fits {words}"
 
 
-def test_the_file_is_found_in_a_folder_by_its_columns(tmp_path: Path) -> None:
+def test_the_input_file_is_found_in_a_folder_by_its_columns(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (data / "notes.txt").write_text("nothing to read")
@@ -189,7 +191,7 @@ def test_the_file_is_found_in_a_folder_by_its_columns(tmp_path: Path) -> None:
     assert (made.imported.file, made.imported.responses, made.imported.no_consent) == ("survey.tsv", 8, (3,))
 
 
-def test_what_cannot_be_taken_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_unusable_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with pytest.raises(InputError, match=r"data does not exist"):
         replicate_survey(STUDY, data, tmp_path / "study", silent)
@@ -208,12 +210,12 @@ def test_what_cannot_be_taken_is_refused_in_one_sentence(tmp_path: Path) -> None
     assert not (tmp_path / "study").exists()
 
 
-def test_a_file_in_which_nobody_consented_is_no_survey(tmp_path: Path) -> None:
+def test_a_file_without_consent_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no row of .* is a response .*1 without consent"):
         replicated(tmp_path, planted_rows()[:1])
 
 
-def test_a_file_that_breaks_off_is_told_of_by_its_own_name(tmp_path: Path) -> None:
+def test_an_error_in_a_truncated_file_names_the_original_file(tmp_path: Path) -> None:
     file = write_answers(tmp_path / "answers.csv", planted_rows()[:4])
     file.write_text(file.read_text("utf-8") + "one cell,two cells\n", "utf-8")
     with pytest.raises(InputError, match=r"^\S+/answers\.csv has 2 cells in row 7") as refused:
@@ -246,7 +248,7 @@ def test_a_figure_that_would_count_nothing_is_refused(
 
 
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="the public answers of the ONNX study are not beside the project")
-def test_the_public_half_counts_as_an_independent_reading_does(tmp_path: Path) -> None:
+def test_the_public_half_matches_an_independent_count(tmp_path: Path) -> None:
     from python_calamine import CalamineWorkbook
 
     sheet = CalamineWorkbook.from_path(PUBLIC / "survey-open.xlsx").get_sheet_by_index(0).to_python()
@@ -259,8 +261,8 @@ def test_the_public_half_counts_as_an_independent_reading_does(tmp_path: Path) -
     assert cell(audit, "use:uses ONNX:n").computed == sum(row["Q61"].startswith("Yes") for row in agreed) == 22
     answered = [row["Q65"] for row in agreed if row["Q65"] not in ("", MARKER)]
     assert cell(audit, "problems:answered the question:n").computed == len(answered) == 25
-    assert cell(audit, "problems:meets problems:n").computed == sum("I do not" not in one for one in answered)
-    assert cell(audit, "problems:crashes:n").computed == sum("Crashes" in one for one in answered)
+    assert cell(audit, "problems:meets problems:n").computed == sum("I do not" not in response for response in answered)
+    assert cell(audit, "problems:crashes:n").computed == sum("Crashes" in response for response in answered)
     desktop = cell(audit, "demographics:deployment: desktop application:n")
     assert desktop.computed == sum("Desktop" in row["Q67"] for row in agreed)
     assert desktop.base == sum(bool(row["Q67"]) for row in agreed)

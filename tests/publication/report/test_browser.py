@@ -69,7 +69,7 @@ def linked_counts(page: Page, table: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_is_accessible_and_fits_its_width(browser: Browser, report: Path, path: str) -> None:
+def test_pages_are_accessible_and_fit_their_width(browser: Browser, report: Path, path: str) -> None:
     reader = Reader(browser, report)
     page = reader.open(path)
     page.evaluate("[...document.querySelectorAll('details')].slice(0, 3).forEach(one => one.open = true)")
@@ -77,7 +77,7 @@ def test_a_page_is_accessible_and_fits_its_width(browser: Browser, report: Path,
     reader.close()
 
 
-def test_on_a_narrow_screen_tables_and_drawings_move_in_their_own_frames(browser: Browser, report: Path) -> None:
+def test_on_a_narrow_screen_tables_and_figures_scroll_inside_their_frames(browser: Browser, report: Path) -> None:
     reader = Reader(browser, report, 320)
     page = reader.open("index.html")
     for region in ("#table-3 .scroll", "#figure-process .scroll"):
@@ -97,7 +97,7 @@ def test_on_a_narrow_screen_tables_and_drawings_move_in_their_own_frames(browser
     reader.close()
 
 
-def test_a_reader_without_a_mouse_skips_scrolls_and_unfolds(browser: Browser, report: Path) -> None:
+def test_a_keyboard_user_can_skip_scroll_and_unfold(browser: Browser, report: Path) -> None:
     reader = Reader(browser, report)
     for path in ("index.html", "items.html", "audit.html", "tables/table-3.html"):
         page = reader.open(path)
@@ -121,7 +121,7 @@ def test_a_reader_without_a_mouse_skips_scrolls_and_unfolds(browser: Browser, re
     reader.close()
 
 
-def test_a_click_on_a_number_lists_as_many_items_as_it_says(browser: Browser, report: Path) -> None:
+def test_clicking_a_number_lists_that_many_items(browser: Browser, report: Path) -> None:
     reader = Reader(browser, report)
     page = reader.open("index.html")
     cell = page.locator("#table-3 a[href='items.html#3:D3:tensorflow']")
@@ -153,7 +153,7 @@ def test_every_count_of_a_table_opens_that_many_items(browser: Browser, report: 
     reader.close()
 
 
-def test_the_parts_of_a_total_are_the_items_of_its_parts(browser: Browser, report: Path) -> None:
+def test_the_items_of_a_total_are_the_items_of_its_parts(browser: Browser, report: Path) -> None:
     reader = Reader(browser, report)
     page = reader.open("items.html")
     parts, whole = ["3:D:tensorflow", "3:D:pytorch", "3:D:theano"], "3:D:total"
@@ -163,7 +163,7 @@ def test_the_parts_of_a_total_are_the_items_of_its_parts(browser: Browser, repor
     reader.close()
 
 
-def test_a_finding_opens_the_items_its_share_is_made_of(browser: Browser, report: Path) -> None:
+def test_a_finding_opens_the_items_of_its_share(browser: Browser, report: Path) -> None:
     findings = json.loads((report / "findings.json").read_text("utf-8"))
     values: dict[str, Any] = {f"{one['finding']}:{value['name']}": value for one in findings for value in one["values"]}
     reader = Reader(browser, report)
@@ -178,7 +178,9 @@ def test_a_finding_opens_the_items_its_share_is_made_of(browser: Browser, report
     reader.close()
 
 
-def test_more_than_a_hundred_items_come_in_parts_the_most_viewed_first(browser: Browser, report: Path) -> None:
+def test_more_than_a_hundred_items_are_shown_in_parts_with_the_most_viewed_first(
+    browser: Browser, report: Path
+) -> None:
     reader = Reader(browser, report)
     page = reader.open("items.html")
     assert page.locator("h1").inner_text() == "All items"
@@ -198,7 +200,7 @@ def test_more_than_a_hundred_items_come_in_parts_the_most_viewed_first(browser: 
     "address",
     ["3:D3:nothing", "nothing", "99:D3:total", "constructor:a:b", "3:constructor", "__proto__:a:b", "%E0%A4%A", "<b>x"],
 )
-def test_an_address_that_leads_nowhere_says_so(browser: Browser, report: Path, address: str) -> None:
+def test_an_unknown_cell_address_shows_an_error(browser: Browser, report: Path, address: str) -> None:
     reader = Reader(browser, report)
     page = reader.open(f"items.html#{address}")
     assert page.locator("h1").inner_text() == "No such number"
@@ -208,7 +210,7 @@ def test_an_address_that_leads_nowhere_says_so(browser: Browser, report: Path, a
     reader.close()
 
 
-def test_hostile_titles_are_text_and_nothing_else(browser: Browser, report: Path) -> None:
+def test_hostile_titles_are_shown_as_text(browser: Browser, report: Path) -> None:
     reader = Reader(browser, report, 320)
     page = reader.open("items.html")
     page.get_by_role("button", name="Show more").click()
@@ -223,7 +225,7 @@ def test_hostile_titles_are_text_and_nothing_else(browser: Browser, report: Path
     reader.close()
 
 
-def test_letters_of_a_drawing_stay_inside_it_and_off_each_other(browser: Browser, report: Path) -> None:
+def test_labels_of_figures_stay_inside_and_do_not_overlap(browser: Browser, report: Path) -> None:
     """Measured with the browser's own fonts, which may be wider than those a drawing was laid out with."""
     reader = Reader(browser, report)
     page = reader.open("index.html")
@@ -247,7 +249,7 @@ def test_letters_of_a_drawing_stay_inside_it_and_off_each_other(browser: Browser
     reader.close()
 
 
-def test_on_a_dark_page_drawings_are_dark_unless_letters_stand_on_shades(browser: Browser, report: Path) -> None:
+def test_on_a_dark_page_figures_are_inverted_unless_labels_are_on_shades(browser: Browser, report: Path) -> None:
     reader = Reader(browser, report, scheme="dark")
     page = reader.open("index.html")
     filters = page.eval_on_selector_all(

@@ -75,7 +75,7 @@ def small_report(*, finding: Finding | None = None, table: str = "1") -> Report:
     )
 
 
-def test_another_process_with_another_hash_seed_makes_the_same_bytes(report: Path, copied: Study) -> None:
+def test_the_report_does_not_depend_on_the_hash_seed(report: Path, copied: Study) -> None:
     before = hashes(report)
     assert built_apart(copied, seed="271828") == 0
     after = hashes(copied.published / "report")
@@ -85,13 +85,13 @@ def test_another_process_with_another_hash_seed_makes_the_same_bytes(report: Pat
 
 
 @pytest.mark.parametrize("file", ["table-5.md", "audit.html"])
-def test_a_build_killed_at_any_file_leaves_the_old_report_as_it_was(study: Study, copied: Study, file: str) -> None:
+def test_a_build_killed_at_any_file_leaves_the_old_report_unchanged(study: Study, copied: Study, file: str) -> None:
     before = hashes(study.published / "report")
     assert built_apart(copied, killed_at=file) == -9
     assert hashes(copied.published / "report") == before
 
 
-def test_a_table_that_is_no_longer_asked_for_disappears(copied: Study) -> None:
+def test_a_removed_table_disappears_from_the_report(copied: Study) -> None:
     settings = copied.root / "study.toml"
     text = settings.read_text("utf-8")
     fewer = text.replace('table = "A4"', 'table = "B4"')
@@ -108,7 +108,7 @@ def test_a_table_that_is_no_longer_asked_for_disappears(copied: Study) -> None:
     assert [path.name for path in outcome.folder.parent.iterdir()] == ["report"]
 
 
-def test_a_folder_that_is_no_report_is_not_replaced(copied: Study) -> None:
+def test_a_folder_that_is_not_a_report_is_not_replaced(copied: Study) -> None:
     folder = copied.published / "report"
     (folder / "findings.json").unlink()
     with pytest.raises(InputError, match="not a report"):
@@ -116,7 +116,7 @@ def test_a_folder_that_is_no_report_is_not_replaced(copied: Study) -> None:
     assert (folder / "index.html").is_file()
 
 
-def test_every_link_in_the_report_leads_to_a_file_of_it(report: Path) -> None:
+def test_every_link_in_the_report_leads_to_an_existing_file(report: Path) -> None:
     pages = {path: html.parse(str(path)) for path in sorted(report.rglob("*.html"))}
     followed = 0
     for page, tree in pages.items():
@@ -131,14 +131,14 @@ def test_every_link_in_the_report_leads_to_a_file_of_it(report: Path) -> None:
     assert followed > 1000
 
 
-def test_pages_hold_no_style_and_no_script_of_their_own(report: Path) -> None:
+def test_pages_have_no_inline_styles_or_scripts(report: Path) -> None:
     for path in report.rglob("*.html"):
         tree = html.parse(str(path))
         assert tree.xpath("//style | //@style | //script[not(@src)]") == [], path.name
         assert tree.xpath("//@*[starts-with(name(), 'on')]") == [], path.name
 
 
-def test_every_number_of_every_table_has_the_items_that_its_selection_finds(report: Path) -> None:
+def test_the_items_page_knows_every_linked_cell_with_its_items(report: Path) -> None:
     """The page of items knows every address that any page links to."""
     text = (report / "items-data.js").read_text("utf-8")
     data = json.loads(text.removeprefix("window.quaestorItems = ").removesuffix(";\n"))
@@ -151,27 +151,27 @@ def test_every_number_of_every_table_has_the_items_that_its_selection_finds(repo
     assert linked <= known
 
 
-def test_a_table_of_its_own_lies_beside_the_report_and_names_it(report: Path) -> None:
+def test_a_standalone_table_page_links_to_the_report(report: Path) -> None:
     page = html.parse(str(report / "tables" / "table-3.html"))
     assert page.xpath("string(//p[@class='kicker']/a/@href)") == "../index.html#table-3"
     assert page.xpath("string(//title)").startswith("Table 3. The taxonomy")
     assert "../items.html#3:D:total" in page.xpath("//@href")
 
 
-def test_a_finding_that_its_values_do_not_support_says_so(report: Path) -> None:
+def test_an_unsupported_finding_is_marked_as_failing(report: Path) -> None:
     page = html.parse(str(report / "index.html"))
     failing = page.xpath("//li[@class='fails'][@id='finding-1']")
     assert len(failing) == 1
     assert "expected at least 60" in failing[0].text_content()
 
 
-def test_what_the_codes_are_and_that_no_funnel_ran_is_said(report: Path) -> None:
+def test_the_report_states_the_origin_of_codes_and_the_missing_funnel(report: Path) -> None:
     page = html.parse(str(report / "index.html")).getroot().text_content()
     assert "The codes are published labels" in page
     assert "Table A6: it needs the dump" in page
 
 
-def test_sections_begin_with_words(report: Path) -> None:
+def test_every_section_begins_with_a_paragraph(report: Path) -> None:
     sections = html.parse(str(report / "index.html")).xpath("//section")
     assert len(sections) == 6
     for section in sections:
@@ -193,12 +193,12 @@ def value(name: str, shown: str) -> Value:
         ("1,200 and 200", ["200"], ["1,200 and ", "200", ""]),
     ],
 )
-def test_a_sentence_is_cut_at_whole_values(sentence: str, shown: list[str], cut: list[str]) -> None:
+def test_a_sentence_is_split_at_whole_values(sentence: str, shown: list[str], cut: list[str]) -> None:
     finding = Finding("1", sentence, tuple(value(str(place), one) for place, one in enumerate(shown)))
     assert [words for words, _ in sentence_parts(finding)] == cut
 
 
-def test_values_of_one_name_in_two_findings_keep_their_own_titles() -> None:
+def test_values_with_one_name_in_two_findings_keep_separate_titles() -> None:
     first = Finding("1", "7", (Value("share", "of data", "7", selection=Selection()),))
     second = Finding("2", "8", (Value("share", "of models", "8", selection=Selection()),))
     text = items_script(Report(**{**vars(small_report()), "findings": (first, second)}), [])
@@ -206,21 +206,21 @@ def test_values_of_one_name_in_two_findings_keep_their_own_titles() -> None:
     assert titles == {"1:share": "Finding 1: of data", "2:share": "Finding 2: of models"}
 
 
-def test_a_table_with_an_odd_id_gets_files_that_the_page_links_to(tmp_path: Path) -> None:
+def test_a_table_with_an_unusual_id_has_linked_files(tmp_path: Path) -> None:
     write_report(small_report(table="../ä b"), tmp_path, quiet)
     links = html.parse(str(tmp_path / "index.html")).xpath("//ul[@class='files']//@href")
     assert len(links) == 5
     assert all((tmp_path / link).is_file() for link in links)
 
 
-def test_without_items_nothing_is_underlined_and_the_page_of_items_says_what_to_do(tmp_path: Path) -> None:
+def test_without_items_no_number_is_linked_and_the_items_page_explains_why(tmp_path: Path) -> None:
     write_report(Report(**{**vars(small_report()), "columns": None}), tmp_path, quiet)
     assert "items.html#" not in (tmp_path / "index.html").read_text("utf-8")
     assert "quaestor items --cell" in (tmp_path / "items.html").read_text("utf-8")
     assert not (tmp_path / "items-data.js").exists()
 
 
-def test_checks_that_one_note_explains_stand_together(tmp_path: Path) -> None:
+def test_checks_explained_by_one_note_are_grouped(tmp_path: Path) -> None:
     notes = ["both", "both", "", "", "one"]
     checks = tuple(Check(f"c{at}", f"statement {at}", False, "found", note) for at, note in enumerate(notes))
     path = write_audit_page(Audit(cells=(), checks=checks), tmp_path, title="Small", generated_by="a test", linked=True)

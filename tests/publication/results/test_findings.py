@@ -18,18 +18,18 @@ RESULTS = printed_results()
 Mutation = Callable[[StudyResults], StudyResults]
 
 
-def test_the_printed_numbers_support_all_ten() -> None:
-    found = compute_findings(computed_from(RESULTS))
-    assert [one.finding for one in found] == [str(number) for number in range(1, 11)]
-    assert list_failures(found) == []
-    assert "86.4%" in found[0].sentence
-    assert "91.7%" in found[0].sentence
-    assert "data processing, model setting and model training" in found[0].sentence
-    assert "81.6%" in found[1].sentence  # what the counts give; the paper prints 81.7 too
-    assert "80.7%" in found[2].sentence
-    assert "83.3%" in found[3].sentence  # the paper prints 80.2
-    assert "visualization, runtime environment and model evaluation" in found[8].sentence
-    assert "(179.25 days)" in found[9].sentence
+def test_the_printed_numbers_support_all_ten_findings() -> None:
+    findings = compute_findings(computed_from(RESULTS))
+    assert [finding.finding for finding in findings] == [str(number) for number in range(1, 11)]
+    assert list_failures(findings) == []
+    assert "86.4%" in findings[0].sentence
+    assert "91.7%" in findings[0].sentence
+    assert "data processing, model setting and model training" in findings[0].sentence
+    assert "81.6%" in findings[1].sentence  # what the counts give; the paper prints 81.7 too
+    assert "80.7%" in findings[2].sentence
+    assert "83.3%" in findings[3].sentence  # the paper prints 80.2
+    assert "visualization, runtime environment and model evaluation" in findings[8].sentence
+    assert "(179.25 days)" in findings[9].sentence
 
 
 def _lowered(phase: str, measure: str) -> Mutation:
@@ -99,21 +99,21 @@ def _slow(decided) -> np.ndarray:  # type: ignore[no-untyped-def]
     ("finding", "claim", "mutation"),
     [(finding, claim, mutation) for finding, cases in MUTATIONS.items() for claim, mutation in cases],
 )
-def test_a_finding_fails_when_the_data_no_longer_support_it(finding: str, claim: str, mutation: Mutation) -> None:
+def test_a_finding_fails_when_the_data_do_not_support_it(finding: str, claim: str, mutation: Mutation) -> None:
     found = {one.finding: one for one in compute_findings(computed_from(mutation(RESULTS)))}
     assert not found[finding].holds
-    told = list_failures((found[finding],))
-    assert any(words.startswith(f"finding {finding}: ") and claim in words for words in told), told
+    failures = list_failures((found[finding],))
+    assert any(words.startswith(f"finding {finding}: ") and claim in words for words in failures), failures
 
 
-def test_every_one_of_the_ten_is_seen_to_fail() -> None:
-    assert set(MUTATIONS) == {one.finding for one in dl_study().settings.findings}
+def test_every_finding_has_a_failing_example() -> None:
+    assert set(MUTATIONS) == {finding.finding for finding in dl_study().settings.findings}
 
 
-def test_without_data_no_finding_is_claimed() -> None:
-    found = compute_findings(Computed(dl_study()))
-    assert not any(one.holds for one in found)
-    assert all("nothing has been decided" in words for words in list_failures(found))
+def test_without_data_every_finding_fails() -> None:
+    findings = compute_findings(Computed(dl_study()))
+    assert not any(finding.holds for finding in findings)
+    assert all("nothing has been decided" in words for words in list_failures(findings))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_without_data_no_finding_is_claimed() -> None:
         (('are = ["D", "M", "T"]', "at_most = 3"), "a rank is a list of names"),
     ],
 )
-def test_a_finding_written_wrongly_is_one_sentence(tmp_path, change: tuple[str, str], words: str) -> None:  # type: ignore[no-untyped-def]
+def test_an_invalid_finding_is_refused_in_one_sentence(tmp_path, change: tuple[str, str], words: str) -> None:  # type: ignore[no-untyped-def]
     text = dl_study().file.read_text("utf-8").replace(*change, 1)
     path = tmp_path / "study.toml"
     path.write_text(text, "utf-8")
@@ -140,22 +140,22 @@ def test_a_finding_written_wrongly_is_one_sentence(tmp_path, change: tuple[str, 
 
 def test_a_tie_supports_no_order() -> None:
     level = with_numbers(RESULTS, "viewcount", lambda decided: np.ones(len(decided)))
-    told = list_failures(compute_findings(computed_from(level)))
-    assert any("are tied, so their order is undefined" in words for words in told)
+    failures = list_failures(compute_findings(computed_from(level)))
+    assert any("are tied, so their order is undefined" in words for words in failures)
 
 
-def test_a_value_nobody_can_compute_supports_nothing() -> None:
+def test_an_undefined_value_supports_no_finding() -> None:
     study = dl_study()
     asked = study.settings.findings[4]
     bare = asked.values[0].model_copy(update={"at_least": None})
     nothing = relabelled(RESULTS, "phase", {"P": "T"})
     finding = asked.model_copy(update={"values": (bare,)})
     settings = study.settings.model_copy(update={"findings": (finding,)})
-    found = compute_findings(Computed(Study(study.root, settings), nothing))
-    assert [one.holds for one in found] == [False]
+    findings = compute_findings(Computed(Study(study.root, settings), nothing))
+    assert [one.holds for one in findings] == [False]
 
 
-def test_a_misspelt_attribute_is_no_finding_but_an_error() -> None:
+def test_an_unknown_attribute_in_a_finding_raises_an_error() -> None:
     study = dl_study()
     asked = study.settings.findings[4]
     wrong = asked.values[0].model_copy(update={"where": {"objcet": ("P1",)}})

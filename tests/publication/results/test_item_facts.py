@@ -184,7 +184,7 @@ def results(study: Study) -> StudyResults:
         return computed.results
 
 
-def test_evidence_and_decisions_meet_in_one_table(study: Study) -> None:
+def test_evidence_and_decisions_are_combined_in_one_table(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     found = results(study)
     assert found.decided.items == (ONE, TWO)
@@ -204,7 +204,7 @@ def test_evidence_and_decisions_meet_in_one_table(study: Study) -> None:
     assert two.author == "someone gone"
 
 
-def test_a_rejected_triplet_takes_the_code_that_was_named_instead(study: Study) -> None:
+def test_a_rejected_triplet_gets_the_code_named_instead(study: Study) -> None:
     named = {**LOSS, "check": "no: training › loss"}
     unnamed = {**OTHER, "check": "no"}
     rated(study, {ONE: named, TWO: unnamed})
@@ -214,15 +214,15 @@ def test_a_rejected_triplet_takes_the_code_that_was_named_instead(study: Study) 
     assert found.coded.rejected == 1
 
 
-def test_the_items_behind_a_cell_have_what_its_words_say(study: Study) -> None:
+def test_items_behind_a_cell_match_its_conditions(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     items, words = items_behind(study, "1:T2:first")
-    assert [one.item for one in items] == [ONE]
+    assert [item.item for item in items] == [ONE]
     assert words == "phase training, object custom loss, framework first"
     assert [one.item for one in items_behind(study, "1:S:total")[0]] == [TWO]
 
 
-def test_the_filter_is_looked_behind(study: Study) -> None:
+def test_the_filter_table_compares_dropped_and_kept_items(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     with open_computed(study) as computed:
         table = compute_publication(computed, lambda words: None).tables["2"]
@@ -254,18 +254,18 @@ def test_an_undecided_item_is_left_out_and_counted(study: Study) -> None:
     assert results(study).decided.items == (ONE, TWO)
 
 
-def test_nothing_is_told_of_a_round_that_is_open(study: Study) -> None:
+def test_an_open_round_gives_no_results(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
     with pytest.raises(StateError, match="still open"):
         results(study)
 
 
-def test_a_study_without_decisions_says_what_to_do(study: Study) -> None:
+def test_a_study_without_decisions_names_the_missing_round(study: Study) -> None:
     with pytest.raises(StateError, match="has not been opened"):
         results(study)
 
 
-def test_a_round_that_is_closed_and_not_settled_is_named(study: Study) -> None:
+def test_a_closed_but_unsettled_round_is_named(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
     with open_coding(study) as coding:
         coding.act(lambda state: build_close_acts(state, "codes", coding.lead))
@@ -273,7 +273,7 @@ def test_a_round_that_is_closed_and_not_settled_is_named(study: Study) -> None:
         results(study)
 
 
-def test_a_split_code_is_counted_in_its_parts_by_list_and_by_rule(study: Study) -> None:
+def test_a_split_code_is_counted_in_its_parts_by_item_and_rule(study: Study) -> None:
     rated(study, {ONE: {**LOSS, "issue": "setting"}, TWO: OTHER})
     parts = [{"id": "setting/one", "name": "one"}, {"id": "setting/two", "name": "two"}]
     parts = [{**part, "facet": "issue"} for part in parts]
@@ -292,14 +292,14 @@ def test_a_retired_code_keeps_its_items(study: Study) -> None:
     assert [one.item for one in items_behind(study, "1:setting:total")[0]] == [TWO]
 
 
-def test_two_roots_with_the_same_letter_are_cited_apart(study: Study, tmp_path: Path) -> None:
+def test_codes_with_the_same_key_get_distinct_row_keys(study: Study, tmp_path: Path) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     book = results(study).coded.book
     codes = {**book.codes, "setting": replace(book.codes["setting"], key="T")}
     assert cited_keys(replace(book, codes=codes), "issue")["setting"] == "setting"
 
 
-def test_the_number_of_items_with_a_measure_opens_those_items(study: Study) -> None:
+def test_the_number_of_items_with_a_measure_opens_them(study: Study) -> None:
     text = (study.root / "study.toml").read_text("utf-8")
     summaries = (
         '\n[[tables]]\ntable = "3"\nkind = "summaries"\ntitle = "x"\nrows = ["phase"]\nmeasures = ["viewcount"]\n'
@@ -318,7 +318,7 @@ def test_the_number_of_items_with_a_measure_opens_those_items(study: Study) -> N
         assert len(lacking.list_matching(cell.selection.conditions)) == cell.values[0]
 
 
-def test_items_without_a_value_are_told_below_the_table(study: Study) -> None:
+def test_items_without_a_value_are_mentioned_below_the_table(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     found = results(study)
     framework = found.decided.get_attribute("framework")
@@ -328,7 +328,7 @@ def test_items_without_a_value_are_told_below_the_table(study: Study) -> None:
     assert "Without framework, counted in the totals only: 1." in table.notes
 
 
-def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) -> None:
+def test_a_tie_breaker_cannot_open_items_before_ties_are_settled(study: Study) -> None:
     text = (study.root / "study.toml").read_text("utf-8")
     text = text.replace('raters = ["rater-1", "rater-2"]', 'raters = ["rater-1", "rater-2"]\ntie_breaker = "lead"')
     (study.root / "study.toml").write_text(text, "utf-8")
@@ -352,7 +352,7 @@ def test_who_breaks_ties_opens_no_items_before_they_are_settled(study: Study) ->
         (('measures = ["viewcount", "first_answer_days"]', 'measures = ["views"]'), "there is no measure 'views'"),
     ],
 )
-def test_settings_that_make_no_sense_are_one_sentence(study: Study, change: tuple[str, str], words: str) -> None:
+def test_impossible_settings_are_refused_in_one_sentence(study: Study, change: tuple[str, str], words: str) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     text = (study.root / "study.toml").read_text("utf-8")
     (study.root / "study.toml").write_text(text.replace(*change), "utf-8")
@@ -361,7 +361,7 @@ def test_settings_that_make_no_sense_are_one_sentence(study: Study, change: tupl
         compute_publication(computed, lambda told: None)
 
 
-def test_evidence_that_is_gone_is_no_reason_to_call_an_audit_green(study: Study) -> None:
+def test_an_audit_without_evidence_is_refused(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     shutil.rmtree(study.evidence)
     with pytest.raises(StateError, match="no evidence yet"), open_computed(study, needs_results=False):

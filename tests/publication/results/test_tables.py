@@ -20,11 +20,11 @@ from quaestor.study.settings.publication import PublishedTableSettings
 
 STUDY = dl_study()
 RESULTS = printed_results()
-ASKED = {one.table: one for one in STUDY.settings.tables}
+ASKED = {table.table: table for table in STUDY.settings.tables}
 MADE = {name: make_table(STUDY, RESULTS, one) for name, one in ASKED.items() if one.kind != "filter"}
 
 
-def test_table_3_is_the_printed_one_to_the_cell() -> None:
+def test_table_3_equals_the_printed_one() -> None:
     with (printed_folder(STUDY) / "table03-taxonomy.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             for column in (*FRAMEWORKS, TOTAL):
@@ -36,7 +36,7 @@ def test_table_3_is_the_printed_one_to_the_cell() -> None:
     assert total.parts == ("2401", "100.0%")
 
 
-def test_table_4_correlates_the_printed_counts() -> None:
+def test_table_4_matches_the_correlations_of_the_printed_counts() -> None:
     rows = [row for row in printed_rows() if row["code"].startswith("P")]
     expected = stats.pearsonr([int(row["tensorflow"]) for row in rows], [int(row["pytorch"]) for row in rows])
     r, p = (MADE["4"].cell("P", f"tensorflow_vs_pytorch_{part}") for part in "rp")
@@ -49,7 +49,7 @@ def test_table_4_correlates_the_printed_counts() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, one in ASKED.items() if one.kind == "counts"])
-def test_every_count_opens_exactly_its_items(name: str) -> None:
+def test_every_count_opens_that_many_items(name: str) -> None:
     table = MADE[name]
     for row in table.rows():
         for cell in row.cells:
@@ -59,7 +59,7 @@ def test_every_count_opens_exactly_its_items(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name, one in ASKED.items() if one.kind in ("medians", "summaries")])
-def test_every_median_is_that_of_its_items(name: str) -> None:
+def test_every_median_equals_that_of_its_items(name: str) -> None:
     table = MADE[name]
     for row in table.rows():
         for column, cell in zip(table.columns, row.cells, strict=True):
@@ -70,7 +70,7 @@ def test_every_median_is_that_of_its_items(name: str) -> None:
             assert cell.values[0] == (pytest.approx(np.median(values)) if len(values) else None)
 
 
-def test_rows_and_groups_add_up_everywhere() -> None:
+def test_rows_and_groups_add_up_in_every_table() -> None:
     for name, one in ASKED.items():
         if one.kind != "counts" or not one.total:
             continue
@@ -84,20 +84,20 @@ def test_rows_and_groups_add_up_everywhere() -> None:
             assert counted == total.values[0], name
 
 
-def test_each_row_is_cited_once() -> None:
+def test_row_keys_are_unique() -> None:
     for name, table in MADE.items():
         keys = [row.key for row in table.rows()]
         assert len(keys) == len(set(keys)), name
 
 
-def test_an_item_without_an_object_is_counted_and_said() -> None:
+def test_items_without_an_object_are_counted_as_unplaced() -> None:
     table = make_table(STUDY, relabelled(RESULTS, "object", {"D1": ""}), ASKED["3"])
     row = next(row for row in table.rows() if row.key == "unplaced")
     assert row.cells[-1].values[0] == 426
     assert MADE["3"].cell("unplaced", TOTAL) is None
 
 
-def test_a_table_says_its_base() -> None:
+def test_a_table_states_its_base() -> None:
     assert MADE["3"].notes[0] == "Base: all 2401 decided items."
     assert MADE["5"].notes[0] == "Base: 1125 of 2401 decided items (46.9%)."
 
@@ -119,18 +119,18 @@ def test_a_cell_opens_its_items() -> None:
         ("2:D:definition", "no items can be listed"),
     ],
 )
-def test_a_cell_that_is_not_there_is_one_sentence(cell: str, words: str) -> None:
+def test_an_unknown_cell_is_refused_in_one_sentence(cell: str, words: str) -> None:
     with pytest.raises((InputError, StateError), match=words):
         items_of_cell(STUDY, RESULTS, cell)
 
 
-def test_a_table_of_an_attribute_nobody_has_names_the_ones_there_are() -> None:
+def test_an_unknown_attribute_is_refused_with_the_allowed_ones() -> None:
     asked = ASKED["1"].model_copy(update={"rows": ("yaer",)})
     with pytest.raises(InputError, match=r"table 1: items have no attribute 'yaer'; choose from: year"):
         make_table(STUDY, RESULTS, asked)
 
 
-def test_an_empty_study_part_says_what_it_cannot_say() -> None:
+def test_tables_without_items_can_be_built() -> None:
     nothing = RESULTS.decided.select(np.zeros(len(RESULTS.decided), bool))
     from dataclasses import replace
 
@@ -143,7 +143,7 @@ def test_an_empty_study_part_says_what_it_cannot_say() -> None:
                     assert not any(isinstance(value, float) and np.isnan(value) for value in cell.values)
 
 
-def test_the_items_of_a_cell_take_one_build_of_its_table(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_opening_a_cell_builds_its_table_once(monkeypatch: pytest.MonkeyPatch) -> None:
     built = []
     build_counts = TABLE_KINDS["counts"]
 

@@ -1,4 +1,4 @@
-"""Threats to validity are told by the funnel and the rounds themselves."""
+"""Threats to validity follow from the funnel and the rounds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quaestor.publication.results.threats import list_threats
 from quaestor.study.folder import Study
 
 
-def told(study: Study) -> str:
+def threats_of(study: Study) -> str:
     with open_computed(study, needs_results=False) as computed:
         return "\n".join(list_threats(computed))
 
@@ -35,14 +35,14 @@ def rated(study: Study, name: str, other: str) -> None:
         coding.act(lambda state: build_close_acts(state, name, coding.lead))
 
 
-def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> None:
+def test_threats_mention_what_funnel_and_rounds_left_out(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
-    assert "the funnel kept 12 of 13 questions (92.3%) in 1 steps" in told(study)
+    assert "the funnel kept 12 of 13 questions (92.3%) in 1 steps" in threats_of(study)
     import_codebook(study)
     open_by_name(study, "pilot", None)
-    assert "the round pilot is still open" in told(study)
+    assert "the round pilot is still open" in threats_of(study)
     rated(study, "pilot", "exclude: crash")
-    words = told(study)
+    words = threats_of(study)
     assert "in pilot 2 raters reached a kappa of 0.00 on relevance" in words
     assert "they disagreed on 1 of 4 items, 1 of them unsettled" in words
     assert "simulated" not in words
@@ -51,4 +51,4 @@ def test_the_funnel_and_the_rounds_tell_what_they_left_out(tmp_path: Path) -> No
     rated(study, "main", "keep")
     with open_coding(study) as coding:
         coding.act(lambda state: build_agreed_act(state, "main", coding.lead))
-    assert "in main 2 raters reached no defined kappa on relevance" in told(study)
+    assert "in main 2 raters reached no defined kappa on relevance" in threats_of(study)

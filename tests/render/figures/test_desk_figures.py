@@ -38,17 +38,17 @@ def moved_by(mark: ElementTree.Element) -> tuple[float, float]:
     return float(across), float(down)
 
 
-def test_points_of_a_forest_plot_are_at_their_values_and_the_text_says_the_same() -> None:
+def test_forest_plot_points_are_at_their_values_and_match_the_text() -> None:
     drawn = ElementTree.fromstring(forest())
-    points = [moved_by(one) for one in drawn.iter(f"{SVG}path") if one.get("fill") == "#7a1f2b"]
-    intervals = [one for one in drawn.iter(f"{SVG}line") if one.get("stroke") == "#7a1f2b"]
+    points = [moved_by(element) for element in drawn.iter(f"{SVG}path") if element.get("fill") == "#7a1f2b"]
+    intervals = [element for element in drawn.iter(f"{SVG}line") if element.get("stroke") == "#7a1f2b"]
     assert len(points) == len(intervals) == 2
     assert points[1][0] < points[0][0]
     for point, interval in zip(points, intervals, strict=True):
         start, down = moved_by(interval)
         assert start + float(interval.get("x2", "")) / 2 == pytest.approx(point[0], abs=0.2)
         assert down == pytest.approx(point[1], abs=0.2)
-    needed = next(one for one in drawn.iter(f"{SVG}path") if one.get("stroke") == "#1d1c1a")
+    needed = next(element for element in drawn.iter(f"{SVG}path") if element.get("stroke") == "#1d1c1a")
     assert float(re.findall(r"[\d.]+", needed.get("d", ""))[0]) == pytest.approx(points[0][0], abs=0.2)
     words = drawn.findtext(f"{SVG}desc") or ""
     assert "<b>κ</b> & more: 0.50, 95% interval 0.25 to 0.75 (n = 40)" in words
@@ -63,11 +63,11 @@ def test_a_narrow_forest_is_legible_on_a_phone() -> None:
     assert min(sizes) * 280 / 360 > 8
 
 
-def test_each_set_is_a_point_and_the_curves_fall_on_the_page() -> None:
+def test_each_set_is_a_point_of_the_curves() -> None:
     svg = render_svg(draw_round_curves(SETS, "phrases", simulated=False))
     drawn = ElementTree.fromstring(svg)
-    curves = [one for one in drawn.iter(f"{SVG}path") if one.get("stroke") in ("#7a1f2b", "#255b72")]
-    lines = [one for one in curves if one.get("d", "").count("L") == 2]
+    curves = [element for element in drawn.iter(f"{SVG}path") if element.get("stroke") in ("#7a1f2b", "#255b72")]
+    lines = [curve for curve in curves if curve.get("d", "").count("L") == 2]
     assert [line.get("stroke") for line in lines] == ["#7a1f2b", "#255b72"]
     heights = [float(point.split(",")[1]) for point in re.findall(r"-?[\d.]+,-?[\d.]+", lines[0].get("d", ""))]
     assert heights == sorted(heights), "lower shares stand lower"
@@ -75,7 +75,7 @@ def test_each_set_is_a_point_and_the_curves_fall_on_the_page() -> None:
     assert "discrepancy goes from 79.0% to 0%" in str(drawn.findtext(f"{SVG}desc"))
 
 
-def test_simulated_raters_and_lost_blindness_are_named_in_the_drawing() -> None:
+def test_simulated_raters_and_lost_blindness_are_named_in_the_figure() -> None:
     drawn = texts(render_svg(draw_round_curves(SETS, "phrases", simulated=True, blindness="not blind")))
     assert "phrases: sets of phrases (simulated raters, not blind)" in drawn
     assert not any(
@@ -83,13 +83,13 @@ def test_simulated_raters_and_lost_blindness_are_named_in_the_drawing() -> None:
     )
 
 
-def test_a_round_without_a_finished_set_and_a_hostile_name_still_make_a_drawing(tmp_path: Path) -> None:
+def test_a_figure_is_drawn_without_finished_sets_and_with_a_hostile_name(tmp_path: Path) -> None:
     path = write_svg(draw_round_curves([], "../<script>", simulated=False), tmp_path)
     assert path.parent == tmp_path
     ElementTree.fromstring(path.read_text("utf-8"))
 
 
-def test_a_funnel_says_which_steps_are_still_to_be_decided_and_what_its_evidence_is() -> None:
+def test_the_funnel_figure_marks_undecided_steps_and_describes_its_evidence() -> None:
     steps = [FunnelStep("everything in posts", 1000), FunnelStep("answered", 0)]
     figure = draw_funnel(steps, pending=["kept by two raters"], note="synthetic evidence <b>")
     svg = render_svg(figure)

@@ -58,7 +58,7 @@ def test_a_fresh_process_writes_the_same_bytes(written: Path, tmp_path: Path) ->
     }
 
 
-def test_the_same_process_draws_the_same_page_again(drawn: dict[str, str], figures: dict[str, Figure]) -> None:
+def test_drawing_twice_in_one_process_gives_the_same_pdf(drawn: dict[str, str], figures: dict[str, Figure]) -> None:
     assert render_svg(figures["process"]) == drawn["process"]
     assert len({render_pdf(drawn["popularity-difficulty"]) for _ in range(8)}) == 1
 
@@ -82,7 +82,7 @@ def test_a_figure_is_safe_inside_a_strict_page(name: str, drawn: dict[str, str])
     assert not re.search(r"style=|<style|<script|\son\w+=|href=\"(?!#)|<foreignObject|<image", drawn[name])
     ids = re.findall(r'\bid="([^"]*)"', drawn[name])
     assert len(ids) == len(set(ids))
-    assert all(one.startswith(f"{name}-") for one in ids)
+    assert all(id_.startswith(f"{name}-") for id_ in ids)
     assert all(f'id="{target}"' in drawn[name] for target in re.findall(r"url\(#([^)]*)\)", drawn[name]))
 
 
@@ -92,12 +92,12 @@ def test_no_text_is_cut_off_or_too_small(name: str, drawn: dict[str, str]) -> No
 
 
 @pytest.mark.parametrize("name", ["process", "heat-map", "forest"])
-def test_the_drawing_is_valid_vega_lite(name: str, figures: dict[str, Figure]) -> None:
+def test_the_figure_is_valid_vega_lite(name: str, figures: dict[str, Figure]) -> None:
     alt.LayerChart.from_dict(dict(figures[name].spec))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_picture_is_not_blank(name: str, written: Path) -> None:
+def test_the_png_is_not_blank(name: str, written: Path) -> None:
     content = (written / f"{name}.png").read_bytes()
     width, _ = struct.unpack(">II", content[16:24])
     assert width == 1520
@@ -111,7 +111,7 @@ def test_the_picture_is_not_blank(name: str, written: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_is_a_whole_document_with_its_font(name: str, written: Path) -> None:
+def test_the_pdf_is_complete_and_embeds_its_font(name: str, written: Path) -> None:
     content = (written / f"{name}.pdf").read_bytes()
     start = int(content.rsplit(b"startxref\n", 1)[1].split()[0])
     table = content[start:].split(b"trailer")[0].splitlines()[3:]

@@ -70,7 +70,7 @@ SPOKEN = {
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_the_numbers_are_written_in_the_drawing(name: str, drawn: dict[str, str]) -> None:
+def test_the_figure_shows_its_numbers(name: str, drawn: dict[str, str]) -> None:
     assert set(WRITTEN[name]) <= set(_texts(drawn[name]))
 
 
@@ -165,7 +165,7 @@ def test_unusual_data_is_drawn_completely(case: str) -> None:
     assert render_pdf(svg).startswith(b"%PDF")
 
 
-def test_every_phase_has_its_own_mark_and_every_line_its_own_dash(drawn: dict[str, str]) -> None:
+def test_every_phase_has_a_distinct_mark_and_every_line_a_distinct_dash(drawn: dict[str, str]) -> None:
     dashes = set(re.findall(r'stroke-dasharray="([^"]*)"', drawn["by-year"]))
     assert len(dashes) >= 3
     points = re.findall(r'<path[^>]* d="([^"]*)" fill="(#[0-9a-f]{6})"', drawn["popularity-difficulty"])
@@ -189,7 +189,7 @@ def test_several_figures_of_one_kind_can_be_on_one_page() -> None:
         render_svg(draw_forest([ForestEstimate("x", 0.5, 0.4, 0.6, 9)], name=name))
         for name in ("forest-pilot", "forest-main")
     ]
-    ids = [one for page in pages for one in re.findall(r'\bid="([^"]*)"', page)]
+    ids = [id_ for page in pages for id_ in re.findall(r'\bid="([^"]*)"', page)]
     assert len(ids) == len(set(ids))
 
 

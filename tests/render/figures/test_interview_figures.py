@@ -87,14 +87,14 @@ def test_long_code_names_stay_inside_the_figure(figure: Figure) -> None:
     assert f'width="{width}" height="{height}"' in render_svg(figure)[:200], "a page can keep its room"
 
 
-def test_a_figure_without_data_says_so() -> None:
+def test_a_figure_without_data_states_that_there_is_none() -> None:
     assert "no interview has been coded yet" in draw_saturation([]).alt
     assert "no interview has been coded yet" in draw_code_map([], []).alt
     assert "no two codes occur in the same turn yet" in draw_co_occurrence(["a", "b"], [[1, 0], [0, 1]]).alt
 
 
 def test_the_same_figure_gives_the_same_bytes(tmp_path: Path) -> None:
-    first = {path.name: path.read_bytes() for one in drawn() for path in write_figure(one, tmp_path / "first")}
+    first = {path.name: path.read_bytes() for figure in drawn() for path in write_figure(figure, tmp_path / "first")}
     render_svg.cache_clear()
-    again = {path.name: path.read_bytes() for one in drawn() for path in write_figure(one, tmp_path / "again")}
+    again = {path.name: path.read_bytes() for figure in drawn() for path in write_figure(figure, tmp_path / "again")}
     assert first == again

@@ -26,9 +26,9 @@ def bars(figure: Figure) -> dict[str, list[tuple[str, float, float]]]:
     """From the drawing itself: by row, each step with where it begins and ends."""
     found: dict[str, list[tuple[str, float, float]]] = {}
     for values in figure.spec["datasets"].values():
-        for one in values:
-            if "step" in one:
-                found.setdefault(one["row"], []).append((one["step"], one["start"], one["end"]))
+        for value in values:
+            if "step" in value:
+                found.setdefault(value["row"], []).append((value["step"], value["start"], value["end"]))
     return found
 
 
@@ -116,7 +116,7 @@ def test_on_a_phone_label_and_bar_both_have_the_whole_width() -> None:
     wide, narrow = (draw_likert(FOUR, rows, narrow=one) for one in (False, True))
     assert bars(wide) == bars(narrow)
     assert wide.alt == narrow.alt
-    [bar, *_] = [one for values in narrow.spec["datasets"].values() for one in values if "step" in one]
+    [bar, *_] = [value for values in narrow.spec["datasets"].values() for value in values if "step" in value]
     written = [one for layer in narrow.spec["layer"] for one in layer["data"].get("values", ()) if "text" in one]
     label = [one for one in written if one["text"] in rows[0].label]
     assert " ".join(one["text"] for one in label) == rows[0].label

@@ -1,4 +1,4 @@
-"""Colours are told apart in grey and by colour-blind readers, text is measured, numbers are written to be read."""
+"""Colours are distinguishable in grey and for colour-blind readers; text is measured and numbers are legible."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ TOLERANCE = 1e-6
 
 
 @given(WEIGHTS, PLACES, PLACES, SIDES, SIDES)
-def test_areas_are_in_proportion_to_the_weights_and_fill_the_room(
+def test_areas_are_proportional_to_weights_and_fill_the_rectangle(
     weights: list[int], x: float, y: float, width: float, height: float
 ) -> None:
     placed = squarify(weights, x, y, width, height)
@@ -31,7 +31,9 @@ def test_areas_are_in_proportion_to_the_weights_and_fill_the_room(
 
 
 @given(WEIGHTS, PLACES, PLACES, SIDES, SIDES)
-def test_every_part_is_inside_the_room(weights: list[int], x: float, y: float, width: float, height: float) -> None:
+def test_every_part_is_inside_the_rectangle(
+    weights: list[int], x: float, y: float, width: float, height: float
+) -> None:
     for rectangle in squarify(weights, x, y, width, height):
         assert rectangle.width >= 0
         assert rectangle.height >= 0
@@ -66,7 +68,7 @@ def test_the_published_example_of_the_method_is_reproduced() -> None:
     assert placed[2].height == pytest.approx(7 / 3)
 
 
-def test_parts_come_in_the_order_of_their_weights_whatever_their_size() -> None:
+def test_parts_are_in_the_order_of_their_weights() -> None:
     rising = squarify([1, 2, 3, 4], 0, 0, 100, 50)
     falling = squarify([4, 3, 2, 1], 0, 0, 100, 50)
     assert rising == falling[::-1]
@@ -84,7 +86,7 @@ def test_weights_of_any_magnitude_are_placed() -> None:
 
 
 @pytest.mark.parametrize("weight", [-1, math.nan, math.inf])
-def test_a_weight_that_is_no_count_is_refused(weight: float) -> None:
+def test_an_invalid_weight_is_refused(weight: float) -> None:
     with pytest.raises(InputError, match="weight"):
         squarify([1, weight], 0, 0, 10, 10)
 

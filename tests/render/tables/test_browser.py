@@ -68,7 +68,7 @@ def test_right_to_left_text_keeps_its_order_and_row_titles_stay_visible(browser:
     page.context.close()
 
 
-def test_on_a_narrow_screen_the_table_moves_and_not_the_page(browser: Browser, journal_table: Table) -> None:
+def test_on_a_narrow_screen_the_table_scrolls_and_not_the_page(browser: Browser, journal_table: Table) -> None:
     page = shown(browser, around(to_html(journal_table)), 320)
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     region = page.locator(".scroll")

@@ -18,7 +18,7 @@ def one_cell(cell: Cell, column: Column | None = None, *, stub: str = "Object", 
     return read(Table("1", "", stub, (column or Column("n", "N"),), (Group("", (Row("r", title, (cell,)),)),)))
 
 
-def test_parts_have_columns_of_their_own_and_numbers_all_their_digits(journal_table: Table) -> None:
+def test_parts_have_separate_columns_and_numbers_keep_all_digits(journal_table: Table) -> None:
     header, first, *_ = read(journal_table)
     assert header == [
         "group", "row", "Phase and object", "tensorflow", "tensorflow: share", "pytorch", "pytorch: share",
@@ -29,7 +29,7 @@ def test_parts_have_columns_of_their_own_and_numbers_all_their_digits(journal_ta
     assert "\r" not in to_csv(journal_table)
 
 
-def test_without_titles_of_groups_there_is_no_group() -> None:
+def test_without_group_titles_there_is_no_group_column() -> None:
     assert one_cell(Cell(("1",), (1,))) == [["row", "Object", "n"], ["r", "t", "1"]]
 
 
@@ -42,7 +42,7 @@ def test_a_cell_without_a_number_keeps_its_text() -> None:
     ]
 
 
-def test_text_that_begins_like_a_formula_is_text_and_a_number_stays_one() -> None:
+def test_formula_like_text_is_escaped_and_numbers_are_not() -> None:
     for formula in ("=1+1", "+A1", "-A1", "@SUM(A1)", "\tx", "\r=x", " =x", "＝1"):
         assert one_cell(Cell((formula,)), title=formula, stub=formula) == [
             ["row", f"'{formula}", "n"],
@@ -52,7 +52,7 @@ def test_text_that_begins_like_a_formula_is_text_and_a_number_stays_one() -> Non
     assert one_cell(Cell(("-1.50",)))[1][2] == "-1.50"
 
 
-def test_hostile_text_is_read_back(hostile_table: Table) -> None:
+def test_hostile_text_is_read_back_unchanged(hostile_table: Table) -> None:
     header, *rows = read(hostile_table)
     assert {len(row) for row in rows} == {len(header)}
     for row, found in zip(hostile_table.rows(), rows, strict=True):
@@ -60,7 +60,7 @@ def test_hostile_text_is_read_back(hostile_table: Table) -> None:
             assert found[2].removeprefix("'") == row.title.removeprefix("'")
 
 
-def test_no_two_columns_have_the_same_name() -> None:
+def test_column_names_are_unique() -> None:
     names = one_cell(Cell(("1",), (1,)), Column("row", "N"), stub="row")[0]
     assert names == ["row", "row (2)", "row (3)"]
 

@@ -23,7 +23,9 @@ def test_writing_a_table_twice_gives_the_same_five_files(journal_table: Table, l
     assert sorted((tmp_path / "tables").iterdir()) == sorted(paths)
 
 
-def test_a_hostile_name_stays_in_its_folder_and_two_names_stay_two(hostile_table: Table, tmp_path: Path) -> None:
+def test_a_hostile_table_id_stays_inside_the_folder_and_file_names_are_distinct(
+    hostile_table: Table, tmp_path: Path
+) -> None:
     names = ["../3 é", "../3 e", "", "..", "x" * 300, "a/b", "a b"]
     paths = [write_table(dataclasses.replace(hostile_table, id=name), tmp_path)[0] for name in names]
     assert {path.parent for path in paths} == {tmp_path}
@@ -51,20 +53,20 @@ def test_spanners_are_part_of_column_titles_and_numbers_are_right_aligned(journa
     assert [head.get("style") for head in heads] == [None, *["text-align:right"] * 5]
 
 
-def test_a_number_opens_its_items_and_its_share_stands_in_parentheses(journal_table: Table, link: Link) -> None:
+def test_a_number_links_to_its_items_and_its_share_is_in_parentheses(journal_table: Table, link: Link) -> None:
     row = next(row for row in rendered(journal_table, link).iter("tr") if row[0].text == "Variable")
-    assert [one.get("href") for one in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
+    assert [element.get("href") for element in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
     assert [cell.text_content() for cell in row] == ["Variable", "0 (0.0%)", "3 (0.7%)", "–", "–", "–"]
 
 
 def test_groups_and_totals_are_bold(journal_table: Table) -> None:
-    strong = [one.text_content() for one in rendered(journal_table).findall(".//tbody/tr/td[1]/strong")]
+    strong = [element.text_content() for element in rendered(journal_table).findall(".//tbody/tr/td[1]/strong")]
     assert strong == ["Data processing", "Subtotal", "Model setting", "Total"]
 
 
 def test_hostile_text_is_read_back_unchanged(hostile_table: Table) -> None:
     body = rendered(hostile_table, lambda *place: 'x)|"> <script>[a](b)' + "".join(place))
-    assert {one.tag for one in body.iter()} <= {
+    assert {element.tag for element in body.iter()} <= {
         "body", "p", "strong", "em", "table", "thead", "tbody", "tr", "th", "td", "sup", "a",
     }  # fmt: skip
     assert body.find("p").text_content() == f"Table ../3 é. {plain(hostile_table.title)}"
@@ -73,17 +75,17 @@ def test_hostile_text_is_read_back_unchanged(hostile_table: Table) -> None:
     shown = [row[-1].text_content() for row in body.findall(".//tbody/tr") if row[1].text_content()]
     assert shown == words
     notes = [plain(note) for note in hostile_table.notes if plain(note)]
-    assert [one.text_content() for one in body.findall("p")][-len(notes) :] == notes
+    assert [element.text_content() for element in body.findall("p")][-len(notes) :] == notes
 
 
 @pytest.mark.parametrize(
     "note", ["1. one", "2) two", "- a", "+ b", "# head", "=", "---", "> said", "    code", "[a]: b", ":-:"]
 )
-def test_a_note_is_a_paragraph_whatever_it_begins_with(note: str) -> None:
+def test_a_note_is_a_paragraph_even_if_it_begins_like_markup(note: str) -> None:
     body = rendered(Table("1", "t", "s", (Column("a", "a"),), (), notes=(note,)))
     assert [one.tag for one in body] == ["p", "table", "p"]
     assert body[-1].text == note.strip()
 
 
-def test_a_table_without_rows_says_so(empty_table: Table) -> None:
+def test_a_table_without_rows_states_that_it_is_empty(empty_table: Table) -> None:
     assert rendered(empty_table).find(".//tbody").text_content().strip() == "no items"

@@ -24,9 +24,9 @@ def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table
         ("Days to the accepted answer", None, "2", "col"),
     ]
     assert [one.text for one in second] == ["TensorFlow", "PyTorch", "Views", "Score"]
-    assert sum(int(one.get("span") or 1) for one in figure.findall(".//colgroup")) == 6
+    assert sum(int(element.get("span") or 1) for element in figure.findall(".//colgroup")) == 6
     heads = figure.findall(".//th[@scope='rowgroup']")
-    assert [(one.text_content(), one.get("colspan")) for one in heads] == [
+    assert [(head.text_content(), head.get("colspan")) for head in heads] == [
         ("Data processing", "6"),
         ("Model setting", "6"),
     ]
@@ -36,7 +36,7 @@ def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table
 def test_only_neighbouring_columns_share_a_spanner() -> None:
     columns = [Column(name, name, spanner=over) for name, over in zip("abcd", ["x", "x", "", "x"], strict=True)]
     heads = parsed(Table("1", "", "", tuple(columns), ())).findall(".//th[@scope='colgroup']")
-    assert [(one.text, one.get("colspan")) for one in heads] == [("x", "2"), ("x", "1")]
+    assert [(head.text, head.get("colspan")) for head in heads] == [("x", "2"), ("x", "1")]
 
 
 def test_the_caption_names_the_region_that_scrolls(journal_table: Table) -> None:
@@ -48,45 +48,45 @@ def test_the_caption_names_the_region_that_scrolls(journal_table: Table) -> None
     assert region.get("aria-labelledby") == caption.get("id")
 
 
-def test_a_number_opens_its_items_and_one_without_a_selection_opens_nothing(journal_table: Table, link: Link) -> None:
+def test_a_number_with_a_selection_is_a_link_and_others_are_not(journal_table: Table, link: Link) -> None:
     figure = parsed(journal_table, link)
     row = next(row for row in figure.iter("tr") if row[0].text == "Variable")
-    assert [one.get("href") for one in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
-    assert [one.text for one in row.iter("a")] == ["3"]
+    assert [element.get("href") for element in row.iter("a")] == ["items/3/D4.html?column=pytorch&all=1#top"]
+    assert [element.text for element in row.iter("a")] == ["3"]
     assert row[1].find("a") is None
     assert len(list(figure.iter("a"))) == 15
     assert list(parsed(journal_table).iter("a")) == []
 
 
-def test_totals_numbers_parts_marks_and_notes_have_their_own_markup(journal_table: Table) -> None:
+def test_totals_numbers_parts_marks_and_notes_have_distinct_markup(journal_table: Table) -> None:
     figure = parsed(journal_table)
     totals = [row[0].text for row in figure.iter("tr") if row.get("class") == "total"]
     assert totals == ["Subtotal", "Total"]
     image = next(row for row in figure.iter("tr") if row[0].text == "Image")
     assert [part.text for part in image.iterfind(".//span")] == ["4.1%", "6.1%"]
     assert [(mark.getparent().text, mark.text) for mark in image.iter("sup")] == [("1.00", "*")]
-    assert [one.text_content() for one in figure.findall(".//li")] == [
+    assert [element.text_content() for element in figure.findall(".//li")] == [
         "* Fewer than 30 posts of PyTorch & others.",
         "† Not in the pilot.",
     ]
-    assert next(one.text for one in figure.findall("p")) == "Base: 2,354 posts with an accepted answer."
+    assert next(element.text for element in figure.findall("p")) == "Base: 2,354 posts with an accepted answer."
 
 
-def test_hostile_text_is_text(hostile_table: Table) -> None:
+def test_hostile_text_is_escaped(hostile_table: Table) -> None:
     def hostile(*place: str) -> str:
         return "\"><script>alert(1)</script>'|)\n" + "".join(place)
 
     figure = parsed(hostile_table, hostile)
     known = {"figure", "figcaption", "div", "table", "colgroup", "col", "thead", "tbody", "tr", "th", "td"}
-    assert {one.tag for one in figure.iter()} <= known | {"a", "span", "sup", "ul", "li", "p"}
-    attributes = {name for one in figure.iter() for name in one.keys()}  # noqa: SIM118
+    assert {element.tag for element in figure.iter()} <= known | {"a", "span", "sup", "ul", "li", "p"}
+    attributes = {name for element in figure.iter() for name in element.keys()}  # noqa: SIM118
     assert attributes <= {
         "class", "dir", "id", "scope", "colspan", "rowspan", "span", "href", "tabindex", "role", "aria-labelledby",
     }  # fmt: skip
     assert "</td><script>alert(1)</script> &amp; &copy; <!-- no -->" in figure.text_content()
 
 
-def test_text_has_its_own_direction_and_numbers_that_of_the_table() -> None:
+def test_text_has_automatic_direction_and_numbers_that_of_the_table() -> None:
     said = "ندرب النموذج. (3) نعم!"
     columns = (Column("words", "quotation", numeric=False), Column("times", "times"))
     rows = (Row("a", said, (Cell((said,), (), Selection()), Cell(("3",), (3,)))),)
@@ -98,7 +98,7 @@ def test_text_has_its_own_direction_and_numbers_that_of_the_table() -> None:
     assert figure.find("figcaption")[1].get("dir") == figure.find(".//th[@scope='rowgroup']/span").get("dir") == "auto"
 
 
-def test_a_table_without_rows_says_so(empty_table: Table) -> None:
+def test_a_table_without_rows_states_that_it_is_empty(empty_table: Table) -> None:
     body = parsed(empty_table).find(".//tbody")
     assert body.text_content().strip() == "no items"
     assert body.find(".//td").get("colspan") == "3"

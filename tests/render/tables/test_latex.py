@@ -73,7 +73,7 @@ def test_a_long_table_runs_over_pages_and_so_does_one_with_long_texts(long_table
 
 @settings(deadline=None)
 @given(st.text())
-def test_text_is_ascii_with_its_braces_in_pairs_and_no_bare_special_sign(text: str) -> None:
+def test_latex_text_is_ascii_with_balanced_braces_and_no_bare_special_characters(text: str) -> None:
     made = latex_text(text)
     assert made.isascii()
     assert "\n" not in made

@@ -217,7 +217,7 @@ def in_workbook(table: Table) -> Grid:
 
 
 def body_begins(table: Table) -> int:
-    spanners, parts = any(one.spanner for one in table.columns), any(len(one.parts) > 1 for one in table.columns)
+    spanners, parts = any(column.spanner for column in table.columns), any(len(one.parts) > 1 for one in table.columns)
     return 3 + spanners + parts
 
 
@@ -225,7 +225,7 @@ def formats_of(content: bytes) -> dict[tuple[int, int], str]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         styles = lxml.etree.fromstring(archive.read("xl/styles.xml"))
         sheet = lxml.etree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
-    named = {one.get("numFmtId"): one.get("formatCode") for one in styles.iter(f"{SHEET}numFmt")}
+    named = {element.get("numFmtId"): element.get("formatCode") for element in styles.iter(f"{SHEET}numFmt")}
     codes = [
         BUILT_IN.get(str(one.get("numFmtId"))) or named.get(one.get("numFmtId"))
         for one in styles.find(f"{SHEET}cellXfs")
@@ -271,7 +271,7 @@ def test_every_format_shows_the_same_numbers(made: tuple[Table, object]) -> None
 
 @settings(max_examples=60, deadline=None)
 @given(tables())
-def test_the_numbers_of_csv_printed_again_are_those_of_the_table(
+def test_csv_numbers_formatted_again_equal_those_of_the_table(
     made: tuple[Table, dict[tuple[str, str], tuple[str, ...]]],
 ) -> None:
     table, shapes = made
@@ -288,7 +288,7 @@ def test_the_numbers_of_csv_printed_again_are_those_of_the_table(
 
 @settings(max_examples=60, deadline=None)
 @given(tables())
-def test_titles_of_rows_are_read_back_as_they_are(made: tuple[Table, object]) -> None:
+def test_row_titles_are_read_back_unchanged(made: tuple[Table, object]) -> None:
     table, _ = made
     wanted = [plain(row.title) for row in table.rows()]
     assert in_html(table)[1] == wanted

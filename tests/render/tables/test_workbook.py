@@ -25,10 +25,10 @@ def part(content: bytes, name: str) -> lxml.etree._Element:
         return lxml.etree.fromstring(archive.read(name))
 
 
-def test_headings_span_their_columns_and_stay_in_sight(journal_table: Table) -> None:
+def test_headings_span_their_columns_and_are_frozen(journal_table: Table) -> None:
     content = to_xlsx([journal_table])
     sheet = part(content, "xl/worksheets/sheet1.xml")
-    merged = {one.get("ref") for one in sheet.iter(f"{SHEET}mergeCell")}
+    merged = {element.get("ref") for element in sheet.iter(f"{SHEET}mergeCell")}
     assert merged == {"B3:E3", "B4:C4", "D4:E4", "F3:G3"}
     pane = next(sheet.iter(f"{SHEET}pane"))
     assert (pane.get("topLeftCell"), pane.get("state")) == ("B6", "frozen")
@@ -46,7 +46,7 @@ def test_headings_span_their_columns_and_stay_in_sight(journal_table: Table) -> 
 
 def test_a_number_opens_its_items(journal_table: Table, link: Link) -> None:
     content = to_xlsx([journal_table], link)
-    places = [one.get("ref") for one in part(content, "xl/worksheets/sheet1.xml").iter(f"{SHEET}hyperlink")]
+    places = [element.get("ref") for element in part(content, "xl/worksheets/sheet1.xml").iter(f"{SHEET}hyperlink")]
     assert len(places) == 15
     assert "B7" in places
     assert "B10" not in places, "a zero that has no items"
@@ -62,12 +62,12 @@ def test_a_number_opens_its_items(journal_table: Table, link: Link) -> None:
     assert opened(content).get_sheet_by_index(0).to_python()[6][1] == 328
 
 
-def test_a_workbook_names_no_day_but_a_fixed_one(empty_table: Table) -> None:
+def test_a_workbook_has_a_fixed_creation_date(empty_table: Table) -> None:
     content = to_xlsx([empty_table])
     days = {one.text for one in part(content, "docProps/core.xml") if str(one.text).endswith("Z")}
     assert days == {"1980-01-01T00:00:00Z"}
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        assert {one.date_time[0] for one in archive.infolist()} == {1980}
+        assert {member.date_time[0] for member in archive.infolist()} == {1980}
 
 
 def test_an_address_too_long_for_a_spreadsheet_is_left_out(journal_table: Table) -> None:
@@ -108,7 +108,7 @@ def test_names_of_sheets_are_short_distinct_and_allowed() -> None:
         (10**17, "100,000,000,000,000,000", None),
     ],
 )
-def test_a_format_shows_what_is_printed(value: float, text: str, wanted: str | None) -> None:
+def test_a_number_format_shows_the_printed_digits(value: float, text: str, wanted: str | None) -> None:
     assert number_format(value, text) == wanted
 
 
@@ -119,7 +119,7 @@ def test_a_footnote_mark_follows_its_number() -> None:
     assert opened(content).get_sheet_by_index(0).to_python()[-1][1] == 0.5
 
 
-def test_a_table_without_rows_says_so_and_no_tables_are_a_workbook_too(empty_table: Table) -> None:
+def test_a_workbook_can_have_an_empty_table_or_none(empty_table: Table) -> None:
     rows = opened(to_xlsx([empty_table])).get_sheet_by_index(0).to_python()
     assert rows[-1][0] == "no items"
     assert opened(to_xlsx([])).sheet_names == ["no tables"]

@@ -1,4 +1,4 @@
-"""Every mistake in a study file is one sentence with file, key, what was found and what is allowed."""
+"""Every mistake in a study file gives one sentence with file, key, value and allowed values."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def refusal(tmp_path: Path, text: str) -> str:
     return message
 
 
-def test_a_good_file_is_read(tmp_path: Path) -> None:
+def test_a_valid_file_is_parsed(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(GOOD)
     settings = read_settings(tmp_path / "study.toml")
     assert list(settings.sources) == ["so", "sheet"]
@@ -82,12 +82,12 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         ("[funnel]", "[kinds.none]\nunless_title = ['x']\n[funnel]", "at least one pattern"),
     ],
 )
-def test_a_mistake_is_one_sentence(tmp_path: Path, old: str, new: str, expected: str) -> None:
+def test_a_mistake_gives_a_one_sentence_error(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert expected in refusal(tmp_path, GOOD.replace(old, new))
 
 
 @pytest.mark.parametrize("name", ["a/b", "a\\\\b", "why?", "#1", "50%", "new", ".", ".."])
-def test_a_round_whose_pages_would_have_no_address_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_round_name_that_cannot_be_part_of_a_url_is_refused(tmp_path: Path, name: str) -> None:
     more = '[facets.keep]\nkind = "keep"\n[[rounds]]\nround = "{}"\nitems = {{ after = "one" }}\n'
     more += 'facets = ["keep"]\nraters = ["rater-1"]\n'
     said = refusal(tmp_path, GOOD + more.format(name))
@@ -96,11 +96,11 @@ def test_a_round_whose_pages_would_have_no_address_is_refused(tmp_path: Path, na
     assert "avoid / \\ ? # %" in said
 
 
-def test_two_steps_of_the_same_name_are_refused(tmp_path: Path) -> None:
+def test_two_steps_with_the_same_name_are_refused(tmp_path: Path) -> None:
     assert "two steps are called 'one'" in refusal(tmp_path, GOOD + '[[funnel.steps]]\nstep = "one"\nclosed = true\n')
 
 
-def test_a_pattern_that_is_no_pattern_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_pattern_is_refused(tmp_path: Path) -> None:
     assert "is not a regular expression" in refusal(tmp_path, GOOD + "[kinds.odd]\ntitle = ['(']\n")
 
 
@@ -110,7 +110,7 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
         read_settings(tmp_path / "study.toml")
 
 
-def test_a_study_is_found_from_anywhere_inside_it(tmp_path: Path) -> None:
+def test_a_study_is_found_from_any_folder_inside_it(tmp_path: Path) -> None:
     new_study(tmp_path / "mine", "blank")
     (tmp_path / "mine" / "a" / "b").mkdir(parents=True)
     assert open_study(tmp_path / "mine" / "a" / "b").root == (tmp_path / "mine").resolve()
@@ -119,11 +119,11 @@ def test_a_study_is_found_from_anywhere_inside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", template_names())
-def test_every_bundled_study_can_be_begun_and_read(tmp_path: Path, name: str) -> None:
+def test_every_bundled_study_can_be_created_and_opened(tmp_path: Path, name: str) -> None:
     assert open_study(new_study(tmp_path / "new", name)).settings.study.name
 
 
-def test_a_new_study_never_touches_what_is_there(tmp_path: Path) -> None:
+def test_a_new_study_never_changes_existing_files(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
     with pytest.raises(Exception, match="already exists and is not empty"):

@@ -1,4 +1,4 @@
-"""Tables of answers hold what the store holds, no more and no less, and come back as they went."""
+"""Exported tables contain exactly the stored answers and are imported unchanged."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def exported(surveys: Surveys, path: Path, **how: bool) -> ExportResult:
     return export_answers(surveys, NAME, path, **how)
 
 
-def test_one_line_for_each_part_of_each_response(tmp_path: Path) -> None:
+def test_a_tidy_export_has_one_row_per_part_of_each_answer(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         _, response = answered(surveys, stratum="pro")
         done = exported(surveys, tmp_path / "answers.csv")
@@ -81,7 +81,7 @@ def test_one_line_for_each_part_of_each_response(tmp_path: Path) -> None:
     assert known == set(said)
 
 
-def test_all_formats_hold_the_same_cells(tmp_path: Path) -> None:
+def test_all_export_formats_have_the_same_cells(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         for _ in range(3):
             answered(surveys)
@@ -95,14 +95,14 @@ def test_all_formats_hold_the_same_cells(tmp_path: Path) -> None:
                 for row in read_sheet(tmp_path / "a.xlsx", "answers")
             ]
             table = parquet.read_table(tmp_path / "a.parquet")
-            columns = [["" if cell is None else str(cell) for cell in one.to_pylist()] for one in table.columns]
+            columns = [["" if cell is None else str(cell) for cell in column.to_pylist()] for column in table.columns]
             assert found[1:] == lines
             assert [list(row) for row in zip(*columns, strict=True)] == lines
             assert found[0] == table.column_names
     assert read_sheet(tmp_path / "a.xlsx", "codebook")[1:]
 
 
-def test_numbers_are_numbers_where_nobody_asked_for_raw(tmp_path: Path) -> None:
+def test_numbers_are_exported_as_numbers_without_raw(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answered(surveys)
         exported(surveys, tmp_path / "a.xlsx", wide=True)
@@ -114,7 +114,7 @@ def test_numbers_are_numbers_where_nobody_asked_for_raw(tmp_path: Path) -> None:
     assert (line["years"], line["used.other"], line["why-none"]) == (4.0, 1, None)
 
 
-def test_no_cell_begins_like_a_formula_unless_raw(tmp_path: Path) -> None:
+def test_only_a_raw_export_contains_formula_like_cells(tmp_path: Path) -> None:
     forms = {**FORMS, "words": {"q.hardest": [FORMULA]}}
     with fielded(tmp_path / "study") as surveys:
         answered(surveys, forms=forms)
@@ -128,7 +128,7 @@ def test_no_cell_begins_like_a_formula_unless_raw(tmp_path: Path) -> None:
     assert any(FORMULA in row for row in read_sheet(tmp_path / "raw-a.xlsx", "answers"))
 
 
-def test_who_is_left_out_is_said_and_stands_in_a_table_of_all(tmp_path: Path) -> None:
+def test_excluded_responses_are_reported_and_appear_in_an_export_of_everything(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         kept, dropped = (answered(surveys)[1] for _ in range(2))
         begun = answered(surveys, forms={"consent": FORMS["consent"]})[1]
@@ -146,7 +146,7 @@ def test_who_is_left_out_is_said_and_stands_in_a_table_of_all(tmp_path: Path) ->
     assert read_csv(tmp_path / "all.codebook.csv")[-1]["missing"] == "withdrawn"
 
 
-def test_who_withdrew_does_not_come_back_with_an_export_of_before(tmp_path: Path) -> None:
+def test_importing_an_old_export_does_not_restore_withdrawn_respondents(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         _, kept = answered(surveys)
         code, _ = answered(surveys)
@@ -156,11 +156,11 @@ def test_who_withdrew_does_not_come_back_with_an_export_of_before(tmp_path: Path
         for wide in (False, True):
             done = import_answers(surveys, NAME, tmp_path / f"{wide}.csv", None)
             assert (done.responses, done.known, done.withdrawn) == (0, 1, 1)
-        assert [one.id for one in surveys.answers.responses(NAME)] == [kept.id]
+        assert [response.id for response in surveys.answers.responses(NAME)] == [kept.id]
         assert surveys.coding.state.unhandled_acts[-1].payload["withdrawn"] == 1
 
 
-def test_every_version_keeps_its_answers(tmp_path: Path) -> None:
+def test_an_export_contains_the_answers_of_every_version(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         _, old = answered(surveys)
         small_survey(
@@ -174,7 +174,7 @@ def test_every_version_keeps_its_answers(tmp_path: Path) -> None:
     assert (rows[new.id]["version"], rows[new.id]["order.accuracy"], rows[new.id]["order.price"]) == ("2", "", "1")
 
 
-def test_what_cannot_be_written_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_impossible_export_is_refused_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_surveys(small_survey(tmp_path / "study")) as surveys:
         with pytest.raises(StateError, match="has no answers: open it, or import answers"):
             exported(surveys, tmp_path / "answers.csv")
@@ -200,7 +200,7 @@ def given_answer(draw: st.DrawFn, question: Question) -> Answer:
     """An answer as a page would have taken it; empty where it was skipped."""
     if question.kind != "consent" and draw(st.integers(0, 4)) == 0:
         return {}
-    codes = [one.code for one in question.options if not one.alone and not one.ends]
+    codes = [option.code for option in question.options if not option.alone and not option.ends]
     texts = {code: draw(WORDS) for code in codes if draw(st.booleans())}
     said: dict[str, Any]
     if question.kind == "consent":
@@ -268,7 +268,7 @@ def filled(surveys: Surveys, path: Path, whole: list[Response]) -> Surveys:
 
 def reasons(response: Response) -> dict[str, str]:
     asked = VERSIONS[response.version]
-    return {one.id: str(missing_reason(asked, response, one) or "") for one in asked.questions()}
+    return {question.id: str(missing_reason(asked, response, question) or "") for question in asked.questions()}
 
 
 def said_of(response: Response) -> dict[str, Answer]:
@@ -277,7 +277,7 @@ def said_of(response: Response) -> dict[str, Answer]:
 
 @given(st.lists(responses(), min_size=1, max_size=6))
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_answers_survive_every_way_out_and_in(
+def test_answers_are_unchanged_after_export_and_import_in_every_format(
     coding: Surveys, tmp_path_factory: pytest.TempPathFactory, whole: list[Response]
 ) -> None:
     folder = tmp_path_factory.mktemp("trip")
@@ -308,9 +308,11 @@ def test_answers_survive_every_way_out_and_in(
 
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
-def test_texts_survive_the_usual_export_too(coding: Surveys, tmp_path: Path, name: str, wide: bool) -> None:
+def test_texts_are_unchanged_after_an_ordinary_export_and_import(
+    coding: Surveys, tmp_path: Path, name: str, wide: bool
+) -> None:
     texts = ["=1+1", "'=1+1", "+1", "@x", "'plain", "it's", "-", "a\ufffe\uffffb"]
-    asked, pages = {one.id: one for one in ASKED.questions()}, tuple(page.id for page in ASKED.pages)
+    asked, pages = {question.id: question for question in ASKED.questions()}, tuple(page.id for page in ASKED.pages)
     whole = []
     for text in texts:
         answers = {
@@ -333,7 +335,7 @@ def test_texts_survive_the_usual_export_too(coding: Surveys, tmp_path: Path, nam
     back.answers.close()
 
 
-def test_a_page_that_was_sent_empty_was_skipped_and_the_next_one_not_reached(coding: Surveys, tmp_path: Path) -> None:
+def test_an_empty_page_counts_as_skipped_and_later_pages_as_not_reached(coding: Surveys, tmp_path: Path) -> None:
     answers: dict[str, Answer] = {"consent": {"choices": ["agree"]}, "converted": {}, "role": {}, "years": {}}
     begun = Response(new_id(), NAME, 1, ResponseStatus.OPEN, answers, sent=("consent", "you"))
     store = filled(coding, tmp_path / "out.db", [begun])
@@ -349,7 +351,7 @@ def test_a_page_that_was_sent_empty_was_skipped_and_the_next_one_not_reached(cod
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_a_study_that_has_another_version_tells_what_it_cannot_place(tmp_path: Path, wide: bool) -> None:
+def test_importing_into_a_study_with_another_version_reports_unplaced_answers(tmp_path: Path, wide: bool) -> None:
     first = {**FORMS, "you": {"q.converted": ["yes"], "q.role": ["research"], "q.years": ["4"]}}
     with fielded(tmp_path / "study") as surveys:
         _, old = answered(surveys, forms=first)
@@ -362,20 +364,20 @@ def test_a_study_that_has_another_version_tells_what_it_cannot_place(tmp_path: P
         done = import_answers(surveys, NAME, tmp_path / "answers.csv", None)
         found = surveys.answers.response(old.id)
     assert found is not None
-    assert {"years", "hardest@1"} <= {one.partition(":")[0] for one in done.unmapped_columns}
-    assert any(one.startswith("met.wrong-results") for one in done.unmapped_columns)
+    assert {"years", "hardest@1"} <= {unmapped_column.partition(":")[0] for unmapped_column in done.unmapped_columns}
+    assert any(unmapped_column.startswith("met.wrong-results") for unmapped_column in done.unmapped_columns)
     assert (done.responses, done.strange_versions) == (2, ("2",))
-    assert [(one.question, one.said) for one in done.unread if one.question == "role"] == [("role", "research")]
+    assert [(cell.question, cell.said) for cell in done.unread if cell.question == "role"] == [("role", "research")]
     asked = VERSIONS[2]
-    why = {one.id: missing_reason(asked, found, one) for one in asked.questions()}
+    why = {question.id: missing_reason(asked, found, question) for question in asked.questions()}
     assert (why["role"], why["months"], why["hardest"]) == ("not reached", "not reached", "not reached")
     assert ("months", "was not shown in the file, but counts as not reached here") in [
-        (one.question, one.why) for one in done.odd
+        (oddity.question, oddity.why) for oddity in done.odd
     ]
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_whom_the_lead_left_out_there_is_left_out_here(tmp_path: Path, wide: bool) -> None:
+def test_responses_excluded_by_the_lead_stay_excluded_after_import(tmp_path: Path, wide: bool) -> None:
     with fielded(tmp_path / "study") as surveys:
         kept, dropped = (answered(surveys)[1] for _ in range(2))
         review_response(surveys, NAME, dropped.id, keep=False, why="twice the same")
@@ -391,7 +393,7 @@ def test_whom_the_lead_left_out_there_is_left_out_here(tmp_path: Path, wide: boo
     assert [line["response"] for line in read_csv(tmp_path / "again.csv")] == [kept.id]
 
 
-def test_a_row_that_stands_twice_in_an_export_is_taken_once_and_told(tmp_path: Path) -> None:
+def test_a_duplicate_row_of_an_export_is_imported_once_and_reported(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answered(surveys)
         exported(surveys, tmp_path / "answers.csv", wide=True)
@@ -403,7 +405,7 @@ def test_a_row_that_stands_twice_in_an_export_is_taken_once_and_told(tmp_path: P
     assert (done.rows, done.responses, len(done.repeated)) == (2, 1, 1)
 
 
-def test_rows_and_fields_are_those_of_the_store_at_100_000_responses(tmp_path: Path) -> None:
+def test_an_export_of_100_000_responses_has_all_rows_and_fields(tmp_path: Path) -> None:
     text = """
     [survey]
     title = "Large"

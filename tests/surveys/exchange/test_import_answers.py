@@ -1,4 +1,4 @@
-"""Files of a survey service become responses; what cannot be read is told with its place, and nothing is guessed."""
+"""Files of a survey service become responses; unreadable cells are reported with their place and never guessed."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def only(surveys: Surveys) -> Response:
     return found
 
 
-def test_every_form_of_the_file_gives_the_same_answers(surveys: Surveys, tmp_path: Path) -> None:
+def test_all_file_formats_give_the_same_answers(surveys: Surveys, tmp_path: Path) -> None:
     short, long = [COLUMNS, TEXTS], [COLUMNS, TEXTS, KEYS]
     files = [
         delimited(tmp_path / "two.csv", [*short, *cells(FULL)]),
@@ -144,7 +144,7 @@ def test_every_form_of_the_file_gives_the_same_answers(surveys: Surveys, tmp_pat
     assert {(one.stratum, one.seconds, one.standing) for one in found} == {("pro", 61.5, ResponseStatus.FINISHED)}
 
 
-def test_a_file_that_comes_twice_is_taken_in_once(surveys: Surveys, tmp_path: Path) -> None:
+def test_importing_a_file_twice_adds_its_responses_once(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, FULL)])
     assert (imported(surveys, file).responses, imported(surveys, file).known) == (2, 2)
     renamed = file.rename(tmp_path / "again.csv")
@@ -152,7 +152,7 @@ def test_a_file_that_comes_twice_is_taken_in_once(surveys: Surveys, tmp_path: Pa
     assert surveys.answers.counts(NAME)[ResponseStatus.FINISHED] == 2
 
 
-def test_rows_that_are_no_responses_are_told(surveys: Surveys, tmp_path: Path) -> None:
+def test_rows_that_are_not_responses_are_reported(surveys: Surveys, tmp_path: Path) -> None:
     declined, silent = {**FULL, "Q1": "No, I do not"}, {**FULL, "Q1": ""}
     marked = {"Q5": "AnswerDisplayOrder"}
     rows = [COLUMNS, TEXTS, *cells(FULL, declined, silent, {}, marked), COLUMNS, TEXTS, *cells(FULL)]
@@ -161,20 +161,20 @@ def test_rows_that_are_no_responses_are_told(surveys: Surveys, tmp_path: Path) -
     assert done.no_consent == (4, 5)
     assert done.empty == (6, 7)
     assert done.headers == (8, 9)
-    assert [(one.row, one.column) for one in done.markers] == [(7, "Q5")]
+    assert [(marker.row, marker.column) for marker in done.markers] == [(7, "Q5")]
 
 
-def test_a_marker_behind_an_answer_leaves_the_answer(surveys: Surveys, tmp_path: Path) -> None:
+def test_a_display_order_marker_after_an_answer_is_removed(surveys: Surveys, tmp_path: Path) -> None:
     row = {**FULL, "Q5": "TorchScript,AnswerDisplayOrder", "Q5_3_TEXT": "", "Q9": "AnswerDisplayOrder"}
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
-    assert [(one.column, one.why) for one in done.markers] == [
+    assert [(marker.column, marker.why) for marker in done.markers] == [
         ("Q5", "goes with a marker"), ("Q9", "means no answer"),
     ]  # fmt: skip
     assert only(surveys).answers["used"] == {"choices": ["torchscript"]}
     assert only(surveys).answers["hardest"] == {}
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_path: Path) -> None:
+def test_unreadable_cells_are_reported_and_other_answers_are_kept(surveys: Surveys, tmp_path: Path) -> None:
     row = {
         **FULL, "Q3": "Pilot", "Q3_3_TEXT": "", "Q4": "many", "Q5": "TorchScript,Caffe, old", "Q5_3_TEXT": "",
         "Q7_2": "Always", "Q8_2": "2", "Q9": "x" * (LONGEST_TEXT + 1), "Account": "gold",
@@ -212,40 +212,40 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_kept(surveys: Surveys, tmp_
         ({"Q8_1": "1", "Q8_2": "1", "Q8_3": "2"}, "is not a unique place in the ranking"),
     ],
 )
-def test_a_ranking_with_a_gap_or_a_tie_is_told_and_not_made_another(
+def test_a_ranking_with_a_gap_or_tie_is_reported_and_not_repaired(
     surveys: Surveys, tmp_path: Path, places: dict[str, str], why: str
 ) -> None:
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells({**FULL, **places})]))
-    assert [one.why for one in done.unread] == [why]
+    assert [cell.why for cell in done.unread] == [why]
     assert "order" not in only(surveys).answers
 
 
-def test_words_beside_an_option_that_was_not_ticked(surveys: Surveys, tmp_path: Path) -> None:
+def test_text_for_an_unticked_other_option_is_kept(surveys: Surveys, tmp_path: Path) -> None:
     row = {**FULL, "Q3": "Research", "Q3_3_TEXT": "and more", "Q5": "TorchScript", "Q5_3_TEXT": "mine"}
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert only(surveys).answers["used"] == {"choices": ["torchscript", "other"], "texts": {"other": "mine"}}
     assert only(surveys).answers["role"] == {"choices": ["research"]}
-    assert [(one.column, one.said) for one in done.unread] == [("Q3_3_TEXT", "and more")]
+    assert [(cell.column, cell.said) for cell in done.unread] == [("Q3_3_TEXT", "and more")]
 
 
-def test_what_the_questionnaire_would_not_have_taken_is_kept_and_told(surveys: Surveys, tmp_path: Path) -> None:
+def test_answers_that_break_the_questionnaire_rules_are_kept_and_reported(surveys: Surveys, tmp_path: Path) -> None:
     row = {**FULL, "Q5": "TorchScript,None of these", "Q5_3_TEXT": "", "Q6": "No need"}
     done = imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(row)]))
     assert only(surveys).answers["used"] == {"choices": ["torchscript", "none"]}
     assert only(surveys).answers["why-none"] == {"text": "No need"}
-    assert [(one.question, one.why) for one in done.odd] == [
+    assert [(oddity.question, oddity.why) for oddity in done.odd] == [
         ("used", "has 'None of these' with others, which goes alone"),
         ("why-none", "is answered, but should not be shown"),
     ]
 
 
-def test_reasons_for_missing_answers(surveys: Surveys, tmp_path: Path) -> None:
+def test_missing_answers_get_the_right_reason(surveys: Surveys, tmp_path: Path) -> None:
     asked = surveys.questionnaire(NAME)
     finished = {"Q1": "Yes, I do", "Finished": "1", "Q5": "None of these"}
     begun = {"Q1": "Yes, I do", "Finished": "0", "Q4": "3"}
     out = {"Q1": "Yes, I do", "Finished": "1", "Q2": "No"}
     imported(surveys, delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(finished, begun, out)]))
-    found = {one.standing: one for one in surveys.answers.responses(NAME)}
+    found = {response.standing: response for response in surveys.answers.responses(NAME)}
     reasons = {
         standing: {question.id: missing_reason(asked, one, question) for question in asked.questions()}
         for standing, one in found.items()
@@ -259,7 +259,7 @@ def test_reasons_for_missing_answers(surveys: Surveys, tmp_path: Path) -> None:
     assert reasons[ResponseStatus.SCREENED_OUT]["hardest"] == "not reached"
 
 
-def test_a_column_for_each_option(surveys: Surveys, tmp_path: Path) -> None:
+def test_options_can_have_a_column_each(surveys: Surveys, tmp_path: Path) -> None:
     mapping = """
     header_rows = 1
     [columns]
@@ -275,7 +275,7 @@ def test_a_column_for_each_option(surveys: Surveys, tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_an_option_that_reads_no_is_chosen_where_its_column_says_no(surveys: Surveys, tmp_path: Path) -> None:
+def test_an_option_labelled_no_is_chosen_if_its_column_says_no(surveys: Surveys, tmp_path: Path) -> None:
     mapping = """
     header_rows = 1
     [columns]
@@ -290,7 +290,7 @@ def test_an_option_that_reads_no_is_chosen_where_its_column_says_no(surveys: Sur
     assert only(surveys).answers["used"] == {"choices": ["none"]}
 
 
-def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: Path) -> None:
+def test_an_import_is_recorded_and_does_not_open_the_survey(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL, {**FULL, "Q1": ""})])
     done = imported(surveys, file)
     (act,) = surveys.coding.state.unhandled_acts
@@ -303,7 +303,7 @@ def test_the_import_is_on_record_and_opens_nothing(surveys: Surveys, tmp_path: P
         import_answers(surveys, NAME, file, None, "rater-1")
 
 
-def test_a_trial_takes_in_nothing(surveys: Surveys, tmp_path: Path) -> None:
+def test_a_dry_run_imports_nothing(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
     assert imported(surveys, file, keep=False).responses == 1
     assert surveys.answers.version(NAME) is None
@@ -315,14 +315,14 @@ def test_a_trial_takes_in_nothing(surveys: Surveys, tmp_path: Path) -> None:
     )
 
 
-def test_an_open_survey_gets_the_version_that_is_open(tmp_path: Path) -> None:
+def test_an_import_into_an_open_survey_uses_its_open_version(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
         assert imported(surveys, file).version == 1
         assert surveys.is_open(NAME)
 
 
-def test_the_mapping_is_found_by_the_name_of_the_survey(surveys: Surveys, tmp_path: Path) -> None:
+def test_the_mapping_file_is_found_by_the_name_of_the_survey(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [COLUMNS, TEXTS, *cells(FULL)])
     found = mapping_file(surveys, NAME, file)
     assert found == surveys.study.root / "instruments" / f"{NAME}.mapping.toml"
@@ -350,7 +350,7 @@ HEAD = f"{','.join(COLUMNS)}\n{','.join(COLUMNS)}\n".replace("Duration (in secon
         ("answers.sav", HEAD.encode(), "is not a .csv, .tsv, .txt or .xlsx file"),
     ],
 )
-def test_a_file_that_is_not_sound_is_refused_whole(
+def test_a_malformed_file_is_refused_completely(
     surveys: Surveys, tmp_path: Path, name: str, content: bytes, words: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
@@ -361,7 +361,7 @@ def test_a_file_that_is_not_sound_is_refused_whole(
     assert surveys.answers.version(NAME) is None  # nothing was begun
 
 
-def test_a_bomb_in_a_workbook_is_refused(surveys: Surveys, tmp_path: Path) -> None:
+def test_a_workbook_with_xml_entities_is_refused(surveys: Surveys, tmp_path: Path) -> None:
     sound = workbook(tmp_path / "sound.xlsx", [COLUMNS, TEXTS, *cells(FULL)])
     bomb = tmp_path / "bomb.xlsx"
     entity = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
@@ -375,7 +375,7 @@ def test_a_bomb_in_a_workbook_is_refused(surveys: Surveys, tmp_path: Path) -> No
         imported(surveys, bomb)
 
 
-def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, tmp_path: Path) -> None:
+def test_formulas_are_imported_as_their_values_and_failed_ones_are_reported(surveys: Surveys, tmp_path: Path) -> None:
     path = tmp_path / "answers.xlsx"
     with xlsxwriter.Workbook(str(path)) as book:
         sheet = book.add_worksheet()
@@ -392,7 +392,7 @@ def test_formulas_are_what_they_show_and_failed_ones_are_told(surveys: Surveys, 
     ]
 
 
-def test_nobody_is_taken_in_where_nobody_can_tell_who_consented(surveys: Surveys, tmp_path: Path) -> None:
+def test_an_import_without_consent_information_is_refused(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "answers.csv", [["Q2"], ["text"], ["Yes"]])
     with pytest.raises(InputError, match="maps no column to 'consent'"):
         imported(surveys, file, '[columns]\nQ2 = "converted"')
@@ -400,13 +400,13 @@ def test_nobody_is_taken_in_where_nobody_can_tell_who_consented(surveys: Surveys
     assert "consent" not in only(surveys).answers
 
 
-def test_a_label_of_consent_that_nobody_knows_is_told(surveys: Surveys, tmp_path: Path) -> None:
+def test_an_unknown_consent_label_is_reported(surveys: Surveys, tmp_path: Path) -> None:
     done = imported(surveys, delimited(tmp_path / "a.csv", [["Q1"], ["text"], ["Sure"]]), '[columns]\nQ1 = "consent"')
     assert done.no_consent == (3,)
     assert [(one.said, one.why) for one in done.unread] == [("Sure", "is not an option")]
 
 
-def test_another_encoding_is_read_where_the_mapping_says_so(surveys: Surveys, tmp_path: Path) -> None:
+def test_the_mapping_can_set_the_encoding(surveys: Surveys, tmp_path: Path) -> None:
     file = delimited(tmp_path / "a.csv", [COLUMNS, TEXTS, *cells({**FULL, "Q9": "Café"})], "cp1252")
     assert imported(surveys, file, f'encoding = "cp1252"\n{MAPPING}').responses == 1
     assert only(surveys).answers["hardest"] == {"text": "Café"}
@@ -437,7 +437,7 @@ def raw_cells(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="the real answers ../shared/data/onnx/survey-open.xlsx are not here")
-def test_the_public_answers_of_the_onnx_survey(tmp_path: Path) -> None:
+def test_the_public_answers_of_the_onnx_survey_are_imported(tmp_path: Path) -> None:
     rows = raw_cells(REAL)
     consented = [row for row in rows if row.get("Q52") == "Yes, I consent"]
     folder = tmp_path / "onnx"
@@ -453,7 +453,7 @@ def test_the_public_answers_of_the_onnx_survey(tmp_path: Path) -> None:
         asked = surveys.questionnaire("fielded")
     assert (len(rows), len(consented)) == (46, 45)
     assert (done.rows, done.responses, done.no_consent, done.empty, done.unread, done.odd) == (46, 45, (3,), (), (), ())
-    assert [(one.row, one.column, one.why) for one in done.markers] == [
+    assert [(marker.row, marker.column, marker.why) for marker in done.markers] == [
         (3, "Q65", "means no answer"), (12, "Q65", "goes with a marker"),
     ]  # fmt: skip
     assert len(done.unmapped_columns) == 12

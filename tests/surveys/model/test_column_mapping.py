@@ -30,7 +30,7 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def test_columns_say_which_part_of_an_answer_they_hold(tmp_path: Path) -> None:
+def test_columns_map_to_parts_of_an_answer(tmp_path: Path) -> None:
     text = """
     [columns]
     Q1 = "consent"
@@ -67,14 +67,14 @@ def test_columns_say_which_part_of_an_answer_they_hold(tmp_path: Path) -> None:
         ("columns = [", "is not valid TOML"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_one_sentence(tmp_path: Path, text: str, words: str) -> None:
+def test_an_invalid_mapping_is_refused_in_one_sentence(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(InputError) as refusal:
         read_mapping(written(tmp_path, text), ASKED)
     assert words in str(refusal.value)
     assert "tools.mapping.toml" in str(refusal.value)
 
 
-def test_own_tables_are_known_by_their_columns() -> None:
+def test_exports_of_quaestor_are_recognized_by_their_columns() -> None:
     wide = ("response", *(column.name for one in ASKED.questions() for column in kind_of(one).columns(one)))
     assert is_own_wide(wide)
     assert is_own_tidy(("response", "stratum", *TIDY))
@@ -83,7 +83,7 @@ def test_own_tables_are_known_by_their_columns() -> None:
     assert set(own_mapping(build_layout({1: ASKED}), 1, wide).parts) == set(wide[1:])
 
 
-def test_every_key_of_a_mapping_is_explained() -> None:
+def test_every_key_of_a_mapping_is_documented() -> None:
     page = (ROOT / "docs" / "how-to" / "survey-answers-in-and-out.md").read_text("utf-8")
     for key in (*MappingSettings.model_fields, *ColumnSettings.model_fields):
         assert f"| `{key}` |" in page, key

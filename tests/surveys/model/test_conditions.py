@@ -1,4 +1,4 @@
-"""Conditions on earlier answers: read as they are written, and held against what was answered."""
+"""Conditions on earlier answers are parsed and evaluated."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ SAID = {
         ("onnx=yes and years>=7", True),
     ],
 )
-def test_a_condition_holds_for_what_was_answered(words: str, holds: bool) -> None:
+def test_a_condition_is_evaluated_on_answers(words: str, holds: bool) -> None:
     assert read_condition(words).holds(SAID) is holds
 
 
@@ -82,12 +82,12 @@ def test_a_condition_holds_for_what_was_answered(words: str, holds: bool) -> Non
         ("not " * 80 + "onnx = yes", "nested too deeply"),
     ],
 )
-def test_what_cannot_be_read_is_one_sentence(words: str, complaint: str) -> None:
+def test_an_unreadable_condition_is_refused_in_one_sentence(words: str, complaint: str) -> None:
     with pytest.raises(InputError, match=complaint):
         read_condition(words)
 
 
-def test_its_tests_come_in_the_order_in_which_they_were_written() -> None:
+def test_the_tests_of_a_condition_are_in_written_order() -> None:
     found = read_condition("a = 1 and (b.row != 2 or not c answered)").tests()
     assert [(one.question, one.row, one.compare, one.value) for one in found] == [
         ("a", "", "=", "1"),
@@ -123,7 +123,7 @@ def true_of(tree: Any, said: dict[str, str]) -> bool:
 
 
 @given(trees, st.dictionaries(st.sampled_from("abc"), st.sampled_from(["yes", "no"])))
-def test_what_is_written_means_what_it_says(tree: Any, said: dict[str, str]) -> None:
-    found = read_condition(written(tree))
-    assert isinstance(found, Condition)
-    assert found.holds({name: {"choices": [code]} for name, code in said.items()}) is true_of(tree, said)
+def test_a_written_condition_evaluates_like_its_expression_tree(tree: Any, said: dict[str, str]) -> None:
+    condition = read_condition(written(tree))
+    assert isinstance(condition, Condition)
+    assert condition.holds({name: {"choices": [code]} for name, code in said.items()}) is true_of(tree, said)

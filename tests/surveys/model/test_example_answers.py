@@ -7,7 +7,7 @@ from quaestor.surveys.model.reachability import examples
 from quaestor.surveys.model.records import MatrixRow, Option, Question
 
 
-def test_a_matrix_of_which_only_the_other_row_is_answered_is_among_them() -> None:
+def test_examples_include_a_matrix_with_only_its_other_row_answered() -> None:
     rows = (MatrixRow("r", "Row"), MatrixRow("s", "Other", text=True))
     question = Question("q", "matrix", "How often?", options=(Option("a", "A"), Option("b", "B")), rows=rows)
     tests = [read_condition("q.r answered"), read_condition("q answered")]

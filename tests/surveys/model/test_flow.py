@@ -1,4 +1,4 @@
-"""A respondent's way: the next page, back and on again, what is taken, and why an answer is missing."""
+"""The flow of a survey: next page, going back, accepted answers, and reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def whole_way() -> Response:
     return send(send(response, "problems", met="yes", which="crashes"), "end", remedy="wait")
 
 
-def test_the_way_leads_over_every_page_to_the_end() -> None:
+def test_a_respondent_is_led_through_every_page_to_the_end() -> None:
     response = respondent()
     assert upcoming(response) == "start"
     response = send(response, "start", consent="agree")
@@ -125,12 +125,12 @@ def test_the_way_leads_over_every_page_to_the_end() -> None:
     assert (response.standing, upcoming(response)) == (ResponseStatus.FINISHED, "")
 
 
-def test_a_page_whose_condition_does_not_hold_is_left_out() -> None:
+def test_a_page_whose_condition_is_false_is_skipped() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="no", size="small")
     assert upcoming(send(response, "break")) == "end"
 
 
-def test_a_page_comes_again_with_what_follows_from_its_own_answers() -> None:
+def test_a_page_is_shown_again_with_its_follow_up_questions() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
     response = send(send(response, "break"), "problems", met="yes")
     assert upcoming(response) == "problems"
@@ -140,13 +140,13 @@ def test_a_page_comes_again_with_what_follows_from_its_own_answers() -> None:
     assert response.answers["which"] == {"text": "crashes"}
 
 
-def test_who_declines_and_who_is_not_meant_are_asked_no_more() -> None:
+def test_declining_and_screened_out_respondents_get_no_more_pages() -> None:
     assert send(respondent(), "start", consent="decline").standing is ResponseStatus.DECLINED
     begun = send(respondent(), "start", consent="agree")
     assert send(begun, "tools", size="none").standing is ResponseStatus.SCREENED_OUT
 
 
-def test_back_leads_to_what_was_sent_and_not_further_than_the_next_page() -> None:
+def test_going_back_reaches_sent_pages_and_the_next_page_only() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
     for page in ("start", "tools", "break"):
         found = find_page(ASKED, response, page)
@@ -161,7 +161,7 @@ def test_back_leads_to_what_was_sent_and_not_further_than_the_next_page() -> Non
     assert progress(ASKED, response, "break") == (2, 5)
 
 
-def test_an_answer_on_a_way_that_was_left_is_taken_back_and_asked_again_where_the_way_comes_back() -> None:
+def test_an_answer_on_an_abandoned_path_is_dropped_and_asked_again_on_return() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
     response = send(send(response, "break"), "problems", met="yes")
     response = send(response, "problems", met="yes", which="crashes")
@@ -174,11 +174,11 @@ def test_an_answer_on_a_way_that_was_left_is_taken_back_and_asked_again_where_th
     done = send(response, "end", words="no")
     assert done.standing is ResponseStatus.FINISHED
     assert {"met", "which"}.isdisjoint(done.answers)
-    reasons = {one.id: missing_reason(ASKED, done, one) for one in ASKED.questions()}
+    reasons = {question.id: missing_reason(ASKED, done, question) for question in ASKED.questions()}
     assert (reasons["met"], reasons["which"], reasons["remedy"]) == (Missing.NOT_SHOWN,) * 3
 
 
-def test_a_form_says_nothing_of_a_question_that_did_not_stand_on_it() -> None:
+def test_a_form_changes_only_questions_it_showed() -> None:
     response = send(send(respondent(), "start", consent="agree"), "tools", onnx="yes", size="small")
     response = send(send(response, "break"), "problems", met="yes")
     response = send(response, "problems", met="yes", which="crashes")
@@ -195,7 +195,7 @@ def test_a_form_says_nothing_of_a_question_that_did_not_stand_on_it() -> None:
     assert (unasked.problems, "size" in unasked.answers) == ({}, False)  # the page comes again, and asks for it
 
 
-def test_who_declines_has_said_nothing_else() -> None:
+def test_declining_discards_other_answers_on_the_page() -> None:
     text = "[[pages.questions]]\nid = 'why'\nkind = 'text'\ntext = 'Why?'"
     header = (
         "[survey]\ntitle = 'T'\n[[pages]]\npage = 'p'\n[[pages.questions]]\nid = 'c'\nkind = 'consent'\ntext = '?'\n"
@@ -205,7 +205,7 @@ def test_who_declines_has_said_nothing_else() -> None:
     assert read.answers == {"c": {"choices": ["decline"]}, "why": {}}
 
 
-def test_what_is_required_or_wrong_is_said_and_nothing_else_is_lost() -> None:
+def test_missing_or_invalid_answers_are_reported_and_others_kept() -> None:
     response = send(respondent(), "start", consent="agree")
     page = find_page(ASKED, response, "tools")
     assert page is not None
@@ -216,9 +216,9 @@ def test_what_is_required_or_wrong_is_said_and_nothing_else_is_lost() -> None:
     assert wrong.problems == {"onnx": "'maybe' is not an option of 'onnx'."}
 
 
-def test_why_an_answer_is_missing() -> None:
+def test_a_missing_answer_has_a_reason() -> None:
     def reasons(response: Response) -> list[Missing | None]:
-        return [missing_reason(ASKED, response, one) for one in ASKED.questions()]
+        return [missing_reason(ASKED, response, question) for question in ASKED.questions()]
 
     begun = send(respondent(), "start", consent="agree")
     assert reasons(begun) == [None, *[Missing.NOT_REACHED] * 6]
@@ -231,7 +231,7 @@ def test_why_an_answer_is_missing() -> None:
     assert reasons(declined)[1:] == [Missing.NOT_REACHED] * 6
 
 
-def test_an_earlier_answer_stands_in_a_later_text() -> None:
+def test_earlier_answers_are_filled_into_later_texts() -> None:
     text = "What do you do about {which}, {onnx} and {nothing}?"
     assert fill_in_answers(text, ASKED, whole_way().answers) == "What do you do about crashes, Yes and {nothing}?"
     assert fill_in_answers("About {which}?", ASKED, {}) == "About …?"
@@ -239,16 +239,16 @@ def test_an_earlier_answer_stands_in_a_later_text() -> None:
 
 
 @pytest.mark.parametrize("kind", ["single", "matrix"])
-def test_a_shuffled_order_is_ones_own_and_the_same_every_time(kind: str) -> None:
+def test_a_shuffled_order_differs_by_respondent_and_is_stable(kind: str) -> None:
     codes = list("abcdefgh")
     options = (*(Option(code, code) for code in codes), Option("none", "None", alone=True), Option("x", "X", text=True))
     rows = (*(MatrixRow(code, code) for code in codes), MatrixRow("x", "X", text=True))
     question = Question("q", kind, "?", options=options, rows=rows if kind == "matrix" else (), shuffle=True)
     orders = [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
     assert orders == [[one.code for one in _shuffled(in_order(question, seed))] for seed in range(50)]
-    assert all(sorted(one[:8]) == codes and one[-1] == "x" for one in orders)
-    assert len({tuple(one) for one in orders}) > 40
-    assert len(Counter(one[0] for one in orders)) > 4
+    assert all(sorted(order[:8]) == codes and order[-1] == "x" for order in orders)
+    assert len({tuple(order) for order in orders}) > 40
+    assert len(Counter(order[0] for order in orders)) > 4
     assert in_order(replace(question, shuffle=False), 3) == replace(question, shuffle=False)
 
 
@@ -256,7 +256,7 @@ def _shuffled(question: Question) -> tuple[Option, ...] | tuple[MatrixRow, ...]:
     return question.rows if question.kind == "matrix" else question.options
 
 
-def test_the_steps_of_a_matrix_keep_their_order() -> None:
+def test_the_scale_of_a_matrix_is_never_shuffled() -> None:
     scale = (Option("never", "Never"), Option("often", "Often"))
     question = Question(
         "q", "matrix", "?", options=scale, rows=(MatrixRow("a", "A"), MatrixRow("b", "B")), shuffle=True
@@ -264,7 +264,7 @@ def test_the_steps_of_a_matrix_keep_their_order() -> None:
     assert all(in_order(question, seed).options == scale for seed in range(9))
 
 
-def test_a_questionnaire_without_conditions_shows_everything() -> None:
+def test_without_conditions_every_page_is_shown() -> None:
     plain = Questionnaire("plain", "Plain", tuple(replace(page, show_if=None) for page in ASKED.pages[:2]))
     assert [page.id for page in shown_pages(plain, {})] == ["start", "tools"]
 
@@ -294,7 +294,7 @@ text = "Why?"
 """
 
 
-def test_a_survey_ends_with_a_page_that_was_said_to_be_the_last_and_with_no_other() -> None:
+def test_a_survey_ends_only_with_the_page_announced_as_last() -> None:
     asked = parse_questionnaire(WAYS, "ways")
     response = Response("one", "ways", 1, ResponseStatus.OPEN, {"consent": {"choices": ["agree"]}}, sent=("consent",))
     use, why = asked.pages[1:]
@@ -314,9 +314,9 @@ def test_a_survey_ends_with_a_page_that_was_said_to_be_the_last_and_with_no_othe
     )
 
 
-def test_going_back_in_the_middle_of_a_way_finishes_nothing() -> None:
-    asked = parse_questionnaire(WAYS, "ways")
+def test_going_back_does_not_finish_a_response() -> None:
+    questionnaire = parse_questionnaire(WAYS, "ways")
     answers = {"consent": {"choices": ["agree"]}, "uses": {"choices": ["no"]}}
     response = Response("one", "ways", 1, ResponseStatus.OPEN, answers, sent=("consent", "use"))
-    agreed = validate_page(asked, response, asked.pages[0], {"q.consent": ["agree"]})
+    agreed = validate_page(questionnaire, response, questionnaire.pages[0], {"q.consent": ["agree"]})
     assert agreed.standing is ResponseStatus.OPEN

@@ -1,4 +1,4 @@
-"""Answers in one cell are told apart by the options there are, though options hold commas."""
+"""Several answers in one cell are split by the known options, even if options contain commas."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from quaestor.surveys.model.answer_cells import split_known
 LABELS = st.lists(st.text(alphabet="ab, ", min_size=1, max_size=8).map(lambda text: " ".join(text.split())), max_size=6)
 
 
-def test_options_with_commas_are_found_whole() -> None:
+def test_options_that_contain_commas_are_recognized() -> None:
     known = ["Crashes (e.g., none converts)", "Performance", "Other"]
     assert split_known("Crashes (e.g., none converts),Other", known) == (["Crashes (e.g., none converts)", "Other"], [])
 
 
-def test_the_longest_option_wins_over_its_parts() -> None:
+def test_a_longer_option_is_preferred_to_its_parts() -> None:
     assert split_known("A,B", ["A", "B", "A,B"]) == (["A,B"], [])
 
 
-def test_what_nobody_knows_is_told_between_what_is_known() -> None:
+def test_unknown_parts_of_a_cell_are_reported() -> None:
     assert split_known("x, y,A,z", ["A", "B"]) == (["A"], ["x, y", "z"])
 
 
-def test_blanks_and_stray_separators_do_not_matter() -> None:
+def test_blanks_and_stray_separators_are_ignored() -> None:
     assert split_known(",A , B,,", ["A", "B"]) == (["A", "B"], [])
     assert split_known("A;B, C", ["A", "B, C"], ";") == (["A", "B, C"], [])
 
 
-def test_a_cell_made_to_take_forever_is_done_at_once() -> None:
+def test_a_pathological_cell_is_split_quickly() -> None:
     found, unknown = split_known("a," * 9_000, [f"{'a,' * size}a" for size in range(30)])
     assert not unknown
     assert sum(one.count("a") for one in found) == 9_000
@@ -38,8 +38,8 @@ def test_a_cell_made_to_take_forever_is_done_at_once() -> None:
 
 
 @given(LABELS, st.data())
-def test_whatever_was_joined_is_covered_whole(labels: list[str], data: st.DataObject) -> None:
-    known = [one for one in labels if one.strip(", ") and not one.startswith(",") and not one.endswith(",")]
+def test_joined_options_are_split_without_remainder(labels: list[str], data: st.DataObject) -> None:
+    known = [label for label in labels if label.strip(", ") and not label.startswith(",") and not label.endswith(",")]
     chosen = data.draw(st.lists(st.sampled_from(known), max_size=4)) if known else []
     found, unknown = split_known(",".join(chosen), known)
     assert not unknown
@@ -47,7 +47,7 @@ def test_whatever_was_joined_is_covered_whole(labels: list[str], data: st.DataOb
 
 
 @given(st.lists(st.sampled_from(["a", "b", "a,b", "b,a", "x"]), min_size=1, max_size=5))
-def test_no_way_to_cut_a_cell_knows_more_of_it(pieces: list[str]) -> None:
+def test_splitting_recognizes_as_much_of_a_cell_as_possible(pieces: list[str]) -> None:
     cell, known = ",".join(pieces), ["a", "a,b", "b,a"]
     parts = cell.split(",")
     best = 0

@@ -158,12 +158,12 @@ def surveys(registered: None, tmp_path: Path) -> Iterator[Surveys]:
         yield opened
 
 
-def test_a_kind_that_is_not_registered_is_refused_by_name() -> None:
+def test_an_unregistered_question_kind_is_refused_with_the_allowed_ones() -> None:
     with pytest.raises(InputError, match=r"question began, kind: 'day' is not allowed, use .*single"):
         parse_questionnaire(QUESTIONNAIRE, NAME)
 
 
-def test_every_kind_has_a_template_that_asks_it_and_one_that_is_counted_a_table() -> None:
+def test_every_kind_has_a_form_template_and_a_table_if_it_is_counted() -> None:
     environment = build_templates().env
     for name, kind in QUESTION_KINDS.items():
         macros = environment.get_template(f"question_kinds/{name}.html").make_module()
@@ -172,7 +172,7 @@ def test_every_kind_has_a_template_that_asks_it_and_one_that_is_counted_a_table(
 
 
 @pytest.mark.usefixtures("registered")
-def test_a_new_kind_is_read_and_checked(tmp_path: Path) -> None:
+def test_a_questionnaire_with_a_new_kind_is_parsed_and_checked(tmp_path: Path) -> None:
     questionnaire = parse_questionnaire(QUESTIONNAIRE, NAME)
     assert find_problems(questionnaire) == []
     small_survey(tmp_path / "study", QUESTIONNAIRE, NAME)
@@ -182,7 +182,7 @@ def test_a_new_kind_is_read_and_checked(tmp_path: Path) -> None:
     assert [path.questions for path in paths(questionnaire)] == [("consent", "began", "why"), ("consent",)]
 
 
-def test_a_page_with_a_new_kind_is_refused_or_stored(surveys: Surveys) -> None:
+def test_an_answer_of_a_new_kind_is_validated_and_stored(surveys: Surveys) -> None:
     code, _ = begin_response(surveys, NAME)
     consent = submit_page(surveys, code, "consent", {"q.consent": ["agree"]}, "first")
     assert not isinstance(consent, SurveyPage)
@@ -196,7 +196,9 @@ def test_a_page_with_a_new_kind_is_refused_or_stored(surveys: Surveys) -> None:
 
 
 @pytest.mark.parametrize("wide", [True, False])
-def test_an_export_of_a_new_kind_is_imported_as_it_was(surveys: Surveys, tmp_path: Path, wide: bool) -> None:
+def test_answers_of_a_new_kind_are_unchanged_after_export_and_import(
+    surveys: Surveys, tmp_path: Path, wide: bool
+) -> None:
     file = tmp_path / "answers.csv"
     export_answers(surveys, NAME, file, wide=wide)
     with file.open(newline="", encoding="utf-8") as opened:
@@ -212,7 +214,7 @@ def test_an_export_of_a_new_kind_is_imported_as_it_was(surveys: Surveys, tmp_pat
     assert counted == results_json(survey_results(surveys, NAME))
 
 
-def test_a_new_kind_is_counted_and_printed(surveys: Surveys, tmp_path: Path) -> None:
+def test_answers_of_a_new_kind_are_counted_and_printed(surveys: Surveys, tmp_path: Path) -> None:
     results = survey_results(surveys, NAME)
     began = results.question("began")
     assert began is not None
@@ -239,7 +241,7 @@ def test_simulated_respondents_answer_a_new_kind(tmp_path: Path) -> None:
         assert survey_results(opened, NAME).questions[1].base == 12
 
 
-def test_pages_show_a_new_kind_by_its_template(
+def test_a_new_kind_is_shown_with_its_template(
     surveys: Surveys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def with_template(folder: Path) -> ChoiceLoader:

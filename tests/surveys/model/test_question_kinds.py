@@ -39,7 +39,7 @@ def questions(draw: st.DrawFn) -> Question:
 @st.composite
 def said_to(draw: st.DrawFn, question: Question) -> dict[str, Any]:
     """Something that can be said to a question, not in its one form yet."""
-    codes = [one.code for one in question.options]
+    codes = [option.code for option in question.options]
     if question.kind == "matrix":
         rows = {row.code: draw(st.sampled_from(["", *codes])) for row in question.rows}
         return {"rows": rows, "texts": {row.code: draw(WORDS) for row in question.rows}}
@@ -55,14 +55,14 @@ def said_to(draw: st.DrawFn, question: Question) -> dict[str, Any]:
         return {"text": draw(WORDS)}
     most = None if question.kind == "multiple" else 1
     chosen = draw(st.lists(st.sampled_from(codes), unique=True, max_size=most))
-    if any(one.alone for one in question.options if one.code in chosen):
+    if any(option.alone for option in question.options if option.code in chosen):
         chosen = chosen[:1]
     return {"choices": chosen, "texts": {code: draw(WORDS) for code in chosen}}
 
 
 @given(st.data())
 @settings(max_examples=70, deadline=None)
-def test_an_answer_of_any_kind_is_the_same_checked_again_and_sent_again(data: st.DataObject) -> None:
+def test_checking_or_resending_an_answer_does_not_change_it(data: st.DataObject) -> None:
     question = data.draw(questions())
     answer = check(question, data.draw(said_to(question)))
     assert check(question, answer) == answer
@@ -72,14 +72,14 @@ def test_an_answer_of_any_kind_is_the_same_checked_again_and_sent_again(data: st
 
 @given(st.data())
 @settings(max_examples=70, deadline=None)
-def test_whatever_a_form_says_is_an_answer_or_one_sentence(data: st.DataObject) -> None:
+def test_any_form_input_gives_an_answer_or_a_one_sentence_error(data: st.DataObject) -> None:
     question = data.draw(questions())
     fields = [
         f"q.{question.id}",
-        *(f"q.{question.id}.{one.code}.{end}" for one in question.options for end in ("text", "rank")),
+        *(f"q.{question.id}.{option.code}.{end}" for option in question.options for end in ("text", "rank")),
     ]
     fields += [f"q.{question.id}.{row.code}" for row in question.rows]
-    codes = [one.code for one in question.options]
+    codes = [option.code for option in question.options]
     values = st.lists(st.one_of(st.text(max_size=12), st.sampled_from([*codes, "1", "2"])), max_size=3)
     form = data.draw(st.dictionaries(st.sampled_from(fields), values))
     try:
@@ -98,7 +98,7 @@ OTHER = Question(
 )
 
 
-def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
+def test_text_for_an_unticked_other_option_is_an_answer() -> None:
     assert read_form(OTHER, {"q.tool.x.text": [" mine "]}) == {"choices": ["x"], "texts": {"x": "mine"}}
     assert in_words(OTHER, {"choices": ["a", "x"], "texts": {"x": "mine"}}) == "A; Other: mine"
 
@@ -131,14 +131,12 @@ def test_words_beside_an_other_that_is_not_ticked_are_an_answer() -> None:
         ),
     ],
 )
-def test_what_a_question_does_not_offer_is_refused_in_a_sentence(
-    question: Question, form: dict[str, list[str]], words: str
-) -> None:
+def test_an_answer_that_is_not_offered_is_refused(question: Question, form: dict[str, list[str]], words: str) -> None:
     with pytest.raises(InputError, match=words):
         read_form(question, form)
 
 
-def test_what_is_required_is_asked_for_by_name() -> None:
+def test_a_missing_required_part_is_named() -> None:
     rows = (MatrixRow("a", "Speed"), MatrixRow("b", "Size"), MatrixRow("x", "Other", text=True))
     steps = (Option("low", "Low"), Option("high", "High"))
     scale = Question("m", "matrix", "?", required=True, options=steps, rows=rows)
@@ -156,17 +154,17 @@ def test_what_is_required_is_asked_for_by_name() -> None:
         ("12,3456", "12.3456"), ("1e5", "1e5"), ("0", "0"), ("1000000000000000", "1000000000000000"),
     ],
 )  # fmt: skip
-def test_numbers_are_taken_as_people_write_them(typed: str, taken: str) -> None:
+def test_numbers_are_accepted_in_usual_notations(typed: str, taken: str) -> None:
     assert read_form(Question("y", "number", "?"), {"q.y": [typed]}) == {"number": taken}
 
 
 @pytest.mark.parametrize("typed", ["1.234,5", "1,234.5", "1,234", "12,000", "1 2", "5 10", "1,2,3", "1.5,"])
-def test_a_number_that_can_be_read_in_two_ways_is_refused(typed: str) -> None:
+def test_an_ambiguous_number_is_refused(typed: str) -> None:
     with pytest.raises(InputError, match="is ambiguous: write it without thousands separators"):
         read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
-def test_of_whole_numbers_a_comma_before_three_digits_says_thousands_and_a_point_is_refused() -> None:
+def test_in_whole_numbers_a_comma_separates_thousands_and_a_point_is_ambiguous() -> None:
     years = Question("y", "number", "?", whole=True)
     assert read_form(years, {"q.y": ["12,000"]}) == {"number": "12000"}
     with pytest.raises(InputError, match="is ambiguous"):
@@ -176,13 +174,13 @@ def test_of_whole_numbers_a_comma_before_three_digits_says_thousands_and_a_point
 
 
 @pytest.mark.parametrize("typed", ["1e308", "-1e16", "1e-300", "5e-324", "1e999", "inf"])
-def test_a_number_that_would_drown_all_others_is_refused(typed: str) -> None:
+def test_an_extreme_number_is_refused(typed: str) -> None:
     with pytest.raises(InputError, match="too large or too small"):
         read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
 @pytest.mark.parametrize("text", ["000001" + "0" * 5000, "0000019", "1.0", "-1", "\u0661", "", "0", "4"])
-def test_a_place_that_is_none_is_refused_whole(text: str) -> None:
+def test_an_invalid_rank_is_refused(text: str) -> None:
     question = Question("q", "ranking", "?", options=tuple(Option(code, code) for code in "abc"))
     assert not 1 <= read_place(text) <= 3
     if text:

@@ -1,4 +1,4 @@
-"""What is wrong with a questionnaire is found before anybody answers it, said in a sentence, with the remedy."""
+"""Problems of a questionnaire are found before it opens, each in one sentence with a remedy."""
 
 from __future__ import annotations
 
@@ -87,12 +87,12 @@ options = ["Speed", "Size"]
 """
 
 
-def found(old: str, new: str) -> list[Problem]:
+def problems_after(old: str, new: str) -> list[Problem]:
     assert SOUND.count(old) >= 1, old
     return find_problems(parse_questionnaire(SOUND.replace(old, new, 1), "tools"))
 
 
-def test_a_sound_questionnaire_has_no_problem() -> None:
+def test_a_valid_questionnaire_has_no_problems() -> None:
     assert find_problems(parse_questionnaire(SOUND, "tools")) == []
 
 
@@ -198,39 +198,39 @@ LOOK = [
 
 
 @pytest.mark.parametrize(("old", "new", "where", "words"), GRAVE)
-def test_a_grave_problem_is_found_and_said(old: str, new: str, where: str, words: str) -> None:
-    problems = found(old, new)
+def test_a_serious_problem_is_found_and_described(old: str, new: str, where: str, words: str) -> None:
+    problems = problems_after(old, new)
     assert [one for one in problems if one.where == where and words in one.words and one.grave], problems
 
 
 @pytest.mark.parametrize(("old", "new", "where", "words"), LOOK)
-def test_what_is_to_be_thought_about_does_not_keep_it_from_opening(old: str, new: str, where: str, words: str) -> None:
-    problems = found(old, new)
-    assert [one for one in problems if one.where == where and words in one.words], problems
-    assert not [one for one in problems if one.grave], problems
+def test_a_warning_does_not_prevent_opening(old: str, new: str, where: str, words: str) -> None:
+    problems = problems_after(old, new)
+    assert [problem for problem in problems if problem.where == where and words in problem.words], problems
+    assert not [problem for problem in problems if problem.grave], problems
 
 
-def test_a_question_beside_the_consent_is_seen_by_those_who_decline() -> None:
+def test_a_question_on_the_consent_page_gives_a_warning() -> None:
     beside = CONSENT + '[[pages.questions]]\nid = "beside"\nkind = "text"\ntext = "Who?"\n'
-    (one,) = found(CONSENT, beside)
+    (one,) = problems_after(CONSENT, beside)
     assert (one.where, one.grave) == ("question beside", False)
     assert "respondents who decline see it too" in one.words
 
 
-def test_a_cause_is_said_once_and_what_follows_from_it_names_it() -> None:
+def test_a_cause_is_reported_once_and_its_consequences_name_it() -> None:
     order = '["Speed", "Size"]\nshow_if = "why answered"'
     text = SOUND.replace(WHY, "size = small and size = large").replace('["Speed", "Size"]', order)
     problems = find_problems(parse_questionnaire(text, "tools"))
-    assert [one.where for one in problems] == ["question why", "question order"]
+    assert [problem.where for problem in problems] == ["question why", "question order"]
     assert "depends on 'why', which is never shown: fix that question first" in problems[1].words
 
 
-def test_a_page_nobody_gets_to_is_said_once_and_not_for_each_of_its_questions() -> None:
-    problems = found(PAGE, 'show_if = "onnx = yes and onnx = no"')
-    assert [one.where for one in problems] == ["page more"]
+def test_an_unreachable_page_is_reported_once_and_not_for_each_question() -> None:
+    problems = problems_after(PAGE, 'show_if = "onnx = yes and onnx = no"')
+    assert [problem.where for problem in problems] == ["page more"]
 
 
-def test_many_answers_that_are_looked_at_together_are_still_walked() -> None:
+def test_conditions_on_forty_questions_are_checked_in_bounded_time() -> None:
     """Forty questions on which one depends have a trillion answers between them, and two ends."""
     many = tuple(Question(f"q{place}", "yes-no", "?", options=_options("yes", "no")) for place in range(40))
     last = Question("last", "text", "?", show_if=read_condition(" and ".join(f"{one.id} = yes" for one in many)))
@@ -238,21 +238,21 @@ def test_many_answers_that_are_looked_at_together_are_still_walked() -> None:
     asked = Questionnaire(
         "many", "Many", (_consent(), Page("many", questions=many), Page("end", "", "", (last, never)))
     )
-    assert [one.where for one in find_problems(asked)] == ["question never"]
+    assert [problem.where for problem in find_problems(asked)] == ["question never"]
     assert len(paths(asked)) == 3
 
 
-def test_a_walk_that_stops_says_so_and_claims_nothing() -> None:
+def test_an_incomplete_path_search_is_reported_and_makes_no_claims() -> None:
     switches = tuple(Question(f"q{place}", "yes-no", "?", options=_options("yes", "no")) for place in range(9))
     depending = tuple(
-        Question(f"d{one.id}", "text", "?", show_if=read_condition(f"{one.id} = yes")) for one in switches
+        Question(f"d{switch.id}", "text", "?", show_if=read_condition(f"{switch.id} = yes")) for switch in switches
     )
     asked = Questionnaire("many", "Many", (_consent(), Page("a", questions=switches), Page("b", questions=depending)))
     some = paths(asked, most=50)
     assert (len(some), some.whole) == (50, False)
     whole = paths(asked, most=1_000)
     assert (len(whole), whole.whole) == (2**9 + 1, True)
-    assert [one for one in find_problems(asked) if one.grave] == []
+    assert [problem for problem in find_problems(asked) if problem.grave] == []
 
 
 # Questionnaires that were generated
@@ -292,7 +292,7 @@ def _tests(question: Question) -> list[str]:
     if question.kind == "matrix":
         rows = [f"{question.id}.{row} {test}" for row in "rs" for test in ("= a", "!= a", "answered")]
         return [*rows, f"{question.id} answered"]
-    codes = [one.code for one in question.options if not one.ends]
+    codes = [option.code for option in question.options if not option.ends]
     return [f"{question.id} {compare} {codes[-1]}" for compare in ("=", "includes")] + [f"{question.id} answered"]
 
 
@@ -325,16 +325,16 @@ def _with(question: Question, condition: str) -> Question:
 
 @settings(max_examples=60, deadline=None)
 @given(questionnaires(sound=True))
-def test_a_valid_questionnaire_has_no_grave_problem_and_every_question_is_on_a_path(asked: Questionnaire) -> None:
-    assert [one for one in find_problems(asked) if one.grave] == []
+def test_a_valid_questionnaire_has_no_serious_problem_and_reaches_every_question(asked: Questionnaire) -> None:
+    assert [problem for problem in find_problems(asked) if problem.grave] == []
     found = paths(asked)
     assert found.whole
-    assert {name for one in found for name in one.questions} == {one.id for one in asked.questions()}
+    assert {name for one in found for name in one.questions} == {question.id for question in asked.questions()}
 
 
 @settings(max_examples=60, deadline=None)
 @given(questionnaires(sound=False))
-def test_the_paths_are_those_of_all_answers_there_are(asked: Questionnaire) -> None:
+def test_the_paths_equal_those_of_all_possible_answers(asked: Questionnaire) -> None:
     found = paths(asked, most=10_000)
     assert found.whole
     walked = {(one.questions, one.standing) for one in found}
@@ -346,7 +346,7 @@ def test_the_paths_are_those_of_all_answers_there_are(asked: Questionnaire) -> N
 
 @settings(max_examples=20, deadline=None)
 @given(questionnaires(sound=False))
-def test_whoever_answers_as_a_path_says_is_led_along_it(asked: Questionnaire) -> None:
+def test_answering_as_a_path_says_leads_along_that_path(asked: Questionnaire) -> None:
     for path in paths(asked):
         response = Response("r", "made", 1, ResponseStatus.OPEN, {})
         while response.standing is ResponseStatus.OPEN:
@@ -388,7 +388,7 @@ def _page_ways(
     for answers in product(*(_all_answers(one) for one in shown)):
         standing = ResponseStatus.OPEN
         for question, answer in zip(shown, answers, strict=True):
-            ends = [one for one in question.options if one.ends and one.code in answer.get("choices", ())]
+            ends = [option for option in question.options if option.ends and option.code in answer.get("choices", ())]
             if ends and standing is ResponseStatus.OPEN:
                 standing = ResponseStatus.DECLINED if question.kind == "consent" else ResponseStatus.SCREENED_OUT
         names = tuple(one.id for one in shown)
@@ -400,7 +400,7 @@ def _page_ways(
 
 
 def _all_answers(question: Question) -> list[Answer]:
-    codes = [one.code for one in question.options]
+    codes = [option.code for option in question.options]
     said: list[dict[str, Any]] = {
         "number": [{"number": str(value)} for value in range(4)],
         "text": [{"text": "x"}],

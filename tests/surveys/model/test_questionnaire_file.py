@@ -1,4 +1,4 @@
-"""A questionnaire out of its file: what its author wrote, in one language, and every mistake as one sentence."""
+"""Questionnaire files are parsed in one language, and every mistake gives a one-sentence error."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ centre = "never"
 """
 
 
-def test_a_file_becomes_the_questionnaire_that_it_says(tmp_path: Path) -> None:
+def test_a_file_is_parsed_into_its_questionnaire(tmp_path: Path) -> None:
     (tmp_path / "tools.toml").write_text("\ufeff" + WHOLE, "utf-8")
     asked = read_questionnaire(tmp_path / "tools.toml")
     assert (asked.id, asked.title, asked.language, asked.languages) == ("tools", "Tools", "en", ("en", "de"))
@@ -84,10 +84,10 @@ def test_a_file_becomes_the_questionnaire_that_it_says(tmp_path: Path) -> None:
     assert [question.id for question in asked.questions()] == ["consent", "onnx", "often"]
     consent, onnx, often = asked.questions()
     assert consent.required
-    assert [(one.code, one.ends) for one in consent.options] == [("agree", False), ("decline", True)]
-    assert [one.code for one in onnx.options] == ["yes", "no"]
+    assert [(option.code, option.ends) for option in consent.options] == [("agree", False), ("decline", True)]
+    assert [option.code for option in onnx.options] == ["yes", "no"]
     assert often.kind == "matrix"
-    assert [(one.code, one.label) for one in often.options] == [("never", "Never"), ("often", "Often")]
+    assert [(option.code, option.label) for option in often.options] == [("never", "Never"), ("often", "Often")]
     assert [(row.code, row.label, row.text) for row in often.rows] == [
         ("crashes", "Crashes (of any kind)", False),
         ("other", "Other", True),
@@ -99,9 +99,9 @@ def test_a_file_becomes_the_questionnaire_that_it_says(tmp_path: Path) -> None:
 def test_codes_are_the_same_in_every_language() -> None:
     english, german = (parse_questionnaire(WHOLE, "tools", language) for language in ("en", "de"))
     assert german.title == "Werkzeuge"
-    assert [one.text for one in german.questions()] == ["May we?", "Nutzen Sie es?", "How often?"]
+    assert [question.text for question in german.questions()] == ["May we?", "Nutzen Sie es?", "How often?"]
     for first, second in zip(english.questions(), german.questions(), strict=True):
-        assert [one.code for one in first.options] == [one.code for one in second.options]
+        assert [option.code for option in first.options] == [option.code for option in second.options]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_codes_are_the_same_in_every_language() -> None:
         ('{ label = "Other", text = true }', "{ text = true }", "label"),
     ],
 )
-def test_a_mistake_is_one_sentence_that_says_where(old: str, new: str, complaint: str) -> None:
+def test_a_mistake_gives_a_one_sentence_error_with_its_place(old: str, new: str, complaint: str) -> None:
     assert old in WHOLE
     with pytest.raises(InputError, match=complaint) as told:
         parse_questionnaire(WHOLE.replace(old, new), "tools")
@@ -136,17 +136,17 @@ def test_a_mistake_is_one_sentence_that_says_where(old: str, new: str, complaint
     assert "\n" not in str(told.value).partition("Input")[0]
 
 
-def test_a_language_it_is_not_in_is_refused() -> None:
+def test_an_undefined_language_is_refused() -> None:
     with pytest.raises(InputError, match="the language 'fr' is not defined; choose from: en or de"):
         parse_questionnaire(WHOLE, "tools", "fr")
 
 
-def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_file_gives_a_one_sentence_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_questionnaire(tmp_path / "none.toml")
 
 
-def test_words_that_lack_a_language_are_found() -> None:
+def test_missing_translations_are_found() -> None:
     assert untranslated(WHOLE, "tools") == []
     assert untranslated(WHOLE.replace(', de = "Nutzen Sie es?"', ""), "tools") == ["onnx text in de"]
     assert untranslated(WHOLE.replace('languages = ["en", "de"]\n', ""), "tools") == []
@@ -164,20 +164,20 @@ def test_words_that_lack_a_language_are_found() -> None:
         ("`[[pages.questions]]`", RowSettings),
     ],
 )
-def test_every_key_is_explained_in_its_own_section(heading: str, model: type[BaseModel]) -> None:
+def test_every_key_is_documented_in_its_section(heading: str, model: type[BaseModel]) -> None:
     section = REFERENCE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     for name in model.model_fields:
         assert f"`{name}`" in section, name
 
 
-def test_every_part_and_kind_is_explained() -> None:
+def test_every_section_and_kind_is_documented() -> None:
     for name in QuestionnaireSettings.model_fields:
         assert f"`[{name}]`" in REFERENCE or f"`[[{name}]]`" in REFERENCE, name
     for kind in QUESTION_KINDS:
         assert f"`{kind}`" in REFERENCE, kind
 
 
-def test_the_example_of_the_reference_is_sound() -> None:
+def test_the_example_in_the_reference_is_valid() -> None:
     (example,) = re.findall(r"```toml\n(.*?)```", REFERENCE, flags=re.DOTALL)
     assert find_problems(parse_questionnaire(example, "example")) == []
 
@@ -192,5 +192,5 @@ def test_the_example_of_the_reference_is_sound() -> None:
         ("(none)", "none"),
     ],
 )
-def test_codes_are_made_from_labels(label: str, code: str) -> None:
+def test_codes_are_derived_from_labels(label: str, code: str) -> None:
     assert derive_code(label) == code

@@ -72,7 +72,7 @@ def ways_on(asked: Questionnaire, response: Response) -> Iterator[Response]:
     """Each response that sending the next page can lead to; what was answered before stays."""
     page = next_page(asked, response)
     assert page is not None
-    open_yet = [one for one in page.questions if one.id not in response.answers]
+    open_yet = [question for question in page.questions if question.id not in response.answers]
     for said in product(*(EVERY_ANSWER[one.kind] for one in open_yet)):
         answers = {**response.answers, **{one.id: answer for one, answer in zip(open_yet, said, strict=True)}}
         form: dict[str, list[str]] = {}
@@ -87,7 +87,7 @@ def ways_on(asked: Questionnaire, response: Response) -> Iterator[Response]:
 
 
 def shown_at_last(asked: Questionnaire, response: Response) -> set[str]:
-    """All questions that stand on some page of some way from here to an end."""
+    """All questions on any page of any path from here to an end."""
     seen: set[str] = set()
     waiting, known = [response], set()
     while waiting:
@@ -103,7 +103,7 @@ def shown_at_last(asked: Questionnaire, response: Response) -> set[str]:
     return seen
 
 
-def test_a_question_on_the_page_of_an_answer_that_ends_the_survey_can_still_be_shown() -> None:
+def test_a_question_on_the_page_that_ends_the_survey_is_reachable() -> None:
     first = Question("q0", "single", "?", required=True, options=(A, B, STOP))
     second = Question("q1", "single", "?", options=(A, B), show_if=read_condition("q0 = stop"))
     later = Question("q2", "single", "?", options=(A, B), show_if=read_condition("q0 = stop"))
@@ -115,7 +115,9 @@ def test_a_question_on_the_page_of_an_answer_that_ends_the_survey_can_still_be_s
 
 @settings(max_examples=80, deadline=None)
 @given(questionnaires(), st.integers(0, 3), st.integers(0, 2**16))
-def test_not_shown_is_what_no_way_on_leads_to_and_nothing_else(asked: Questionnaire, pages: int, seed: int) -> None:
+def test_a_question_counts_as_not_shown_exactly_if_no_path_leads_to_it(
+    asked: Questionnaire, pages: int, seed: int
+) -> None:
     chance = random.Random(seed)
     response = Response("r", "t", 1, ResponseStatus.OPEN, {})
     for _ in range(pages):
@@ -137,7 +139,7 @@ def test_not_shown_is_what_no_way_on_leads_to_and_nothing_else(asked: Questionna
     assert {one.id for page in shown_pages(asked, response.answers) for one in page.questions} >= set(response.answers)
 
 
-def test_a_condition_on_very_many_open_questions_is_open() -> None:
+def test_a_condition_on_very_many_questions_counts_as_possibly_true() -> None:
     many = [Question(f"q{number}", "number", "?") for number in range(30)]
     words = " or ".join(f"(q{number} > {number} and q{number + 1} < {number})" for number in range(29))
     last = Question("last", "text", "?", show_if=read_condition(words))

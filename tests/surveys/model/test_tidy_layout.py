@@ -1,4 +1,4 @@
-"""Lines and columns of responses say what was answered, and why where nothing was."""
+"""Rows and columns of responses contain the answers and the reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def lines_of(response: Response, question: str) -> list[tuple[str, ...]]:
 
 
 def wide_of(response: Response) -> dict[str, str]:
-    return dict(zip([one.name for one in LAYOUT.columns()], wide_row(LAYOUT, response), strict=True))
+    return dict(zip([column.name for column in LAYOUT.columns()], wide_row(LAYOUT, response), strict=True))
 
 
-def test_each_part_of_an_answer_is_a_line() -> None:
+def test_each_part_of_an_answer_is_a_row() -> None:
     assert lines_of(SAID, "role") == [("", "other", "Other", "3", "Teaching", "", "")]
     assert lines_of(SAID, "years") == [("", "", "", "", "4.50", "4.50", "")]
     assert lines_of(SAID, "used") == [
@@ -71,7 +71,7 @@ def test_each_part_of_an_answer_is_a_line() -> None:
     ]
 
 
-def test_a_wide_row_says_the_same() -> None:
+def test_a_wide_row_has_the_same_content() -> None:
     row = wide_of(SAID)
     assert (row["role"], row["role.other.text"], row["years"]) == ("other", "Teaching", "4.50")
     assert (row["used.torchscript"], row["used.none"], row["used.other.text"]) == ("1", "0", "=1, of our own")
@@ -80,7 +80,7 @@ def test_a_wide_row_says_the_same() -> None:
     assert (row["careful"], row["careful:missing"], row["role:missing"]) == ("", "skipped", "")
 
 
-def test_every_reason_is_the_one_that_results_give() -> None:
+def test_missing_reasons_equal_those_in_the_results() -> None:
     begun = replace(SAID, standing=ResponseStatus.OPEN, answers={"consent": {"choices": ["agree"]}}, sent=("consent",))
     for response in (SAID, begun):
         row = wide_of(response)
@@ -91,7 +91,7 @@ def test_every_reason_is_the_one_that_results_give() -> None:
     assert wide_of(SAID)["why-none:missing"] == "not shown"
 
 
-def test_lines_put_together_are_the_wide_row() -> None:
+def test_combined_tidy_rows_equal_the_wide_row() -> None:
     found: dict[str, str] = {}
     for question in LAYOUT.questions:
         told = [dict(zip(TIDY, line, strict=True)) for line in tidy_lines(LAYOUT, SAID) if line[0] == question.id]
@@ -101,7 +101,7 @@ def test_lines_put_together_are_the_wide_row() -> None:
     }
 
 
-def test_an_answer_keeps_its_place_when_the_questionnaire_changed() -> None:
+def test_an_answer_keeps_its_column_when_the_questionnaire_changes() -> None:
     newer = QUESTIONNAIRE.replace('"Research", "Engineering"', '"Study", "Engineering"').replace(
         'id = "hardest"\nkind = "long-text"', 'id = "hardest"\nkind = "number"'
     )
@@ -118,7 +118,7 @@ def test_an_answer_keeps_its_place_when_the_questionnaire_changed() -> None:
     assert len(list(tidy_lines(layout, old))) == len(list(tidy_lines(layout, new))) == layout.parts()
 
 
-def test_the_codebook_knows_every_code_of_every_line() -> None:
+def test_the_codebook_lists_every_exported_code() -> None:
     book = [dict(zip(CODEBOOK, line, strict=True)) for line in codebook_lines(LAYOUT, withdrawn=2)]
     known = {(one["question"], one["part"], one["code"], one["label"], one["order"]) for one in book}
     for question, part, code, label, order, *_ in tidy_lines(LAYOUT, SAID):

@@ -1,4 +1,4 @@
-"""What the pages say by themselves: whole in every language, and all that the pages say comes from there."""
+"""Texts of respondent pages: complete in every language, and used for everything the pages say."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PAGES = (
 )  # fmt: skip
 
 
-def test_every_language_has_the_same_texts_and_fills_in_the_same() -> None:
+def test_every_language_has_the_same_texts_and_placeholders() -> None:
     assert set(list_languages()) == {"ar", "de", "en", "es", "fr", "it", "ja", "nl", "pl", "pt", "zh"}
     for language in list_languages():
         texts = read_texts(language)
@@ -38,7 +38,7 @@ def test_every_language_has_the_same_texts_and_fills_in_the_same() -> None:
         assert language == "en" or same <= {"no", "page"}, language
 
 
-def test_pages_for_respondents_say_nothing_that_is_not_in_the_catalogue() -> None:
+def test_respondent_pages_contain_only_catalogue_texts() -> None:
     for page in PAGES:
         text = (WEB / "templates" / f"{page}.html").read_text("utf-8")
         plain = re.sub(r"{#.*?#}|{%.*?%}|{{.*?}}", "", text, flags=re.S)
@@ -47,7 +47,7 @@ def test_pages_for_respondents_say_nothing_that_is_not_in_the_catalogue() -> Non
         assert not re.search(r"[^\W\d_]", " ".join([*said, between])), page
 
 
-def test_every_text_is_said_somewhere_and_stands_in_the_reference() -> None:
+def test_every_text_is_used_and_listed_in_the_reference() -> None:
     code = " ".join(path.read_text("utf-8") for package in PACKAGES for path in files(package))
     reference = (DOCS / "reference" / "survey-texts.md").read_text("utf-8")
     for key, text in ENGLISH.items():
@@ -61,7 +61,7 @@ def files(package: str) -> list[Path]:
     return [*folder.rglob("*.py"), *folder.glob("templates/**/*.html")]
 
 
-def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> None:
+def test_a_study_can_override_texts_and_missing_ones_are_in_english() -> None:
     own = {"fi": {"begin": "Aloita", "next": " ", "page-of": "Sivu {page}/{pages}"}, "de": {"begin": "Los"}}
     finnish, german = load_wording("fi", own), load_wording("de", own)
     assert (finnish.say("begin"), finnish.say("page-of", page=1, pages=4)) == ("Aloita", "Sivu 1/4")
@@ -82,7 +82,7 @@ def test_a_study_says_it_otherwise_and_what_nobody_wrote_stands_in_english() -> 
     ("header", "language"),
     [("de-CH,de;q=0.9,en;q=0.8", "de"), ("fi, fr;q=0.5", "fr"), ("fi", "en"), ("", "en"), (";;,,x" * 999, "en")],
 )
-def test_a_stranger_is_told_in_a_language_that_their_browser_asks_for(header: str, language: str) -> None:
+def test_a_visitor_gets_the_language_of_their_browser(header: str, language: str) -> None:
     assert browser_wording(header).language == language
 
 
@@ -104,12 +104,12 @@ def with_words(more: str, languages: str = '["en", "de"]') -> str:
         ('[words.fi]\nbegin = "Aloita"', "[words.fi] is for a language that is not in survey.languages", False),
     ],
 )
-def test_words_that_cannot_be_said_are_told_before_it_opens(more: str, words: str, grave: bool) -> None:
-    found = find_problems(parse_questionnaire(with_words(more), "tools"))
-    assert [(one.where, one.grave) for one in found if words in one.words] == [("survey", grave)], found
+def test_unusable_custom_texts_are_reported_before_opening(more: str, words: str, grave: bool) -> None:
+    problems = find_problems(parse_questionnaire(with_words(more), "tools"))
+    assert [(one.where, one.grave) for one in problems if words in one.words] == [("survey", grave)], problems
 
 
-def test_a_language_without_texts_is_told_and_one_with_all_of_them_is_not() -> None:
+def test_a_language_with_missing_texts_gives_a_warning() -> None:
     text = with_words('[words.no]\nno = "Nei"\nyes = "Ja"', '["en", "no"]')
     told_of = [one for one in find_problems(parse_questionnaire(text, "tools")) if "page texts" in one.words]
     assert [one.grave for one in told_of] == [False]
@@ -117,11 +117,11 @@ def test_a_language_without_texts_is_told_and_one_with_all_of_them_is_not() -> N
     assert f"{len(ENGLISH) - 2 - 6} more" in told_of[0].words  # two are given, six are named
     assert not [place for place in untranslated(text, "tools") if "words" in place]
     for language in list_languages():
-        asked = parse_questionnaire(with_words("", f'["{language}"]'), "tools")
-        assert not [one for one in find_problems(asked) if "page texts" in one.words]
+        questionnaire = parse_questionnaire(with_words("", f'["{language}"]'), "tools")
+        assert not [problem for problem in find_problems(questionnaire) if "page texts" in problem.words]
 
 
-def test_the_usual_options_are_in_the_language_of_the_questionnaire() -> None:
+def test_default_options_are_in_the_language_of_the_questionnaire() -> None:
     text = QUESTIONNAIRE.replace(
         'options = [{ code = "yes", label = "Yes" }, { code = "no", label = "No", ends = true }]', ""
     )
@@ -132,7 +132,7 @@ def test_the_usual_options_are_in_the_language_of_the_questionnaire() -> None:
         assert [one.label for one in usual][-len(labels) :] == labels
 
 
-def test_a_refusal_is_told_in_any_language_and_is_a_sentence_of_a_command_too() -> None:
+def test_an_invalid_answer_is_explained_in_any_language_and_on_the_command_line() -> None:
     error = InvalidAnswer("too-low", said="{low} <b>", low="3")
     assert str(error) == "'{low} <b>' is less than 3"
     assert refusal_in_words(error, load_wording("de")) == "„{low} <b>“ ist kleiner als 3."

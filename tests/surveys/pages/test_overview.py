@@ -1,4 +1,4 @@
-"""Surveys at a glance: where each stands, what comes next, what a new version changes, how many came on which day."""
+"""The survey overview: status, next step, changes of a new version and responses per day."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def changed(*changes: tuple[str, str]) -> dict[str, tuple[str, tuple[str, ...]]]
     return {one.what.partition(":")[0]: (one.kind, one.details) for one in found}
 
 
-def test_a_survey_goes_from_draft_to_closed_and_each_time_says_what_comes_next(tmp_path: Path) -> None:
+def test_each_status_of_a_survey_has_its_next_step(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
     (draft,) = survey_lines(study, None)
     assert (draft.status, draft.version, draft.can_open) == ("draft", None, True)
@@ -60,21 +60,21 @@ def test_a_survey_goes_from_draft_to_closed_and_each_time_says_what_comes_next(t
         assert (one.line.status, one.line.next, one.changes) == ("closed", "Read the results", ())
 
 
-def test_a_survey_that_takes_no_more_is_to_be_closed(tmp_path: Path) -> None:
+def test_a_full_survey_suggests_closing_it(tmp_path: Path) -> None:
     with fielded(tmp_path / "study", QUESTIONNAIRE.replace("minutes = 4", "minutes = 4\nmost = 1")) as surveys:
         answered(surveys)
         (line,) = survey_lines(surveys.study, surveys)
     assert line.next == "It accepts no more responses: close it"
 
 
-def test_comments_alone_are_told_from_changes_that_respondents_meet(tmp_path: Path) -> None:
+def test_a_change_of_comments_only_is_reported_as_such(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         small_survey(surveys.study.root, f"# A note of its author.\n{QUESTIONNAIRE}")
         (change,) = survey_overview(surveys.study, surveys, NAME).changes
     assert change.what.startswith("only comments")
 
 
-def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> None:
+def test_an_unreadable_questionnaire_does_not_hide_others(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
     small_survey(study.root, "[survey]", "unread")
     whole, unread = survey_lines(study, None)
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read_does_not_hide_the_others(tmp_path: Path) -> 
         survey_overview(study, None, "tool")
 
 
-def test_a_study_has_surveys_where_there_is_a_questionnaire_or_was_one(tmp_path: Path) -> None:
+def test_a_study_has_surveys_if_a_questionnaire_or_stored_answers_exist(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         study = surveys.study
     assert has_surveys(study)
@@ -96,7 +96,7 @@ def test_a_study_has_surveys_where_there_is_a_questionnaire_or_was_one(tmp_path:
     assert not has_surveys(study)
 
 
-def test_questions_that_came_went_or_changed_are_named() -> None:
+def test_added_removed_and_changed_questions_are_named() -> None:
     asked = '[[pages.questions]]\nid = "new"\nkind = "text"\ntext = "And now?"\n\n[[pages.questions]]\nid = "order"'
     found = changed(('[[pages.questions]]\nid = "order"', asked), ('id = "years"', 'id = "for-years"'))
     assert found["new"] == (ADDED, ("text",))
@@ -121,7 +121,7 @@ def test_questions_that_came_went_or_changed_are_named() -> None:
         ('title = "Tools"', 'title = "Your tools"', "page tools", "title differs"),
     ],
 )  # fmt: skip
-def test_a_change_is_told_in_words(old: str, new: str, what: str, detail: str) -> None:
+def test_a_change_is_described_in_words(old: str, new: str, what: str, detail: str) -> None:
     assert changed((old, new)) == {what: (CHANGED, (detail,))}
 
 
@@ -138,7 +138,7 @@ def moved(name: str, before: str) -> Questionnaire:
     ("name", "before", "detail"),
     [("years", "order", "moved from the page you to words"), ("careful", "used", "moved")],
 )
-def test_a_question_that_moved_is_the_only_one_that_did(name: str, before: str, detail: str) -> None:
+def test_only_the_moved_question_is_reported_as_moved(name: str, before: str, detail: str) -> None:
     (change,) = changes_between(questionnaire(), moved(name, before))
     assert (change.kind, change.what.partition(":")[0], change.details) == (CHANGED, name, (detail,))
 
@@ -155,11 +155,11 @@ def test_a_question_that_moved_is_the_only_one_that_did(name: str, before: str, 
         ("unknown != thing", "unknown is not thing"),
     ],
 )  # fmt: skip
-def test_a_condition_is_read_with_the_texts_of_its_questions(condition: str, words: str) -> None:
+def test_a_condition_is_described_with_the_texts_of_its_questions(condition: str, words: str) -> None:
     assert condition_in_words(read_condition(condition), questionnaire()) == words
 
 
-def test_every_kind_of_answer_becomes_lines(tmp_path: Path) -> None:
+def test_every_kind_of_answer_is_shown_in_lines(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answers = answered(surveys)[1].answers
     asked = questionnaire()
@@ -178,12 +178,12 @@ def test_every_kind_of_answer_becomes_lines(tmp_path: Path) -> None:
     assert kind_of(met).lines(met, {"texts": {"other": "licences"}}) == ["Other: licences"]
 
 
-def test_days_without_a_response_are_shown_and_many_days_become_weeks() -> None:
+def test_days_without_responses_are_included_and_many_days_become_weeks() -> None:
     assert periods({}) == []
-    assert [(one.words, one.count) for one in periods({"2026-03-01": 2, "2026-03-03": 1})] == [
+    assert [(period.words, period.count) for period in periods({"2026-03-01": 2, "2026-03-03": 1})] == [
         ("2026-03-01", 2), ("2026-03-02", 0), ("2026-03-03", 1),
     ]  # fmt: skip
     weeks = periods({"2026-01-01": 1, "2026-01-08": 4, "2026-12-31": 3, "": 7})
     assert len(weeks) == 53
-    assert [one.count for one in weeks[:2]] == [1, 4]
-    assert sum(one.count for one in weeks) == 8
+    assert [week.count for week in weeks[:2]] == [1, 4]
+    assert sum(week.count for week in weeks) == 8

@@ -1,4 +1,4 @@
-"""A response as its lead reads it: the order in which its respondent met what was shuffled."""
+"""The response page shows the shuffled order that the respondent saw."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from quaestor.surveys.respond import SurveyPage, begin_response, show_page
 
 
 def orders(sheet: ResponseSheet) -> dict[str, tuple[str, ...]]:
-    return {one.question.id: one.order for _, answers in sheet.pages for one in answers if one.order}
+    return {answer.question.id: answer.order for _, answers in sheet.pages for answer in answers if answer.order}
 
 
-def test_the_order_that_was_met_stands_on_the_sheet_and_comes_back_with_an_import(tmp_path: Path) -> None:
+def test_the_shuffled_order_is_shown_on_the_response_page_and_survives_import(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         code, response = begin_response(surveys, NAME)
         send(surveys, code, "consent", FORMS["consent"])

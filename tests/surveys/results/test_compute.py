@@ -85,15 +85,15 @@ def responses(surveys: Surveys) -> list[Response]:
 
 
 def finished(responses: list[Response]) -> list[Response]:
-    return [one for one in responses if one.standing is ResponseStatus.FINISHED]
+    return [response for response in responses if response.standing is ResponseStatus.FINISHED]
 
 
-def test_each_reason_for_a_missing_answer_is_the_one_of_the_questionnaires_flow(
+def test_reasons_for_missing_answers_match_the_flow_of_the_questionnaire(
     surveys: Surveys, responses: list[Response]
 ) -> None:
     columns = CountingCache().counted(surveys, NAME).columns
-    assert columns.ids == tuple(one.id for one in responses)
-    assert len({one.standing for one in responses}) == 4, "somebody of every standing is among them"
+    assert columns.ids == tuple(response.id for response in responses)
+    assert len({response.standing for response in responses}) == 4, "somebody of every standing is among them"
     seen = set()
     for question in surveys.questionnaire(NAME).questions():
         expected = [missing_reason(read_questionnaire_for(surveys, one), one, question) for one in responses]
@@ -103,7 +103,7 @@ def test_each_reason_for_a_missing_answer_is_the_one_of_the_questionnaires_flow(
     assert seen == {None, Missing.NOT_SHOWN, Missing.SKIPPED, Missing.NOT_REACHED}
 
 
-def test_counts_and_bases_are_those_of_the_answers(surveys: Surveys, responses: list[Response]) -> None:
+def test_counts_and_bases_match_the_answers(surveys: Surveys, responses: list[Response]) -> None:
     results = survey_results(surveys, NAME)
     done = finished(responses)
     assert results.base == len(done) > 30
@@ -132,19 +132,19 @@ def test_counts_and_bases_are_those_of_the_answers(surveys: Surveys, responses: 
     assert order is not None
     ranks = [one.answers["order"]["ranks"] for one in done if one.answers.get("order")]
     assert [line.places[0] for line in order.ranked] == [
-        sum(one[0] == line.key for one in ranks) for line in order.ranked
+        sum(rank[0] == line.key for rank in ranks) for line in order.ranked
     ]
     assert [line.ranked.placed for line in order.ranked] == [len(ranks), 0, len(ranks)]
 
 
 def every_number(results: SurveyResults) -> Iterator[tuple[ResponseSelection, int]]:
     by = results.groups
-    for found in results.questions:
-        name = found.question.id
-        yield ResponseSelection(name), found.base
-        for reason, count in found.missing.items():
+    for question in results.questions:
+        name = question.question.id
+        yield ResponseSelection(name), question.base
+        for reason, count in question.missing.items():
             yield ResponseSelection(name, missing=reason.value), count
-        for row in found.rows:
+        for row in question.rows:
             yield ResponseSelection(name, row=row.key), row.base
             for reason, count in row.missing.items():
                 yield ResponseSelection(name, row=row.key, missing=reason.value), count
@@ -153,7 +153,7 @@ def every_number(results: SurveyResults) -> Iterator[tuple[ResponseSelection, in
                 if by is not None:
                     for key, share in zip(by.keys, line.by, strict=True):
                         yield ResponseSelection(name, line.key, row.key, by=by.name, group=key), share.count
-        for ranked in found.ranked:
+        for ranked in question.ranked:
             yield ResponseSelection(name, ranked.key), ranked.ranked.placed
             for place, count in enumerate(ranked.places, start=1):
                 yield ResponseSelection(name, ranked.key, place=place), count
@@ -161,7 +161,7 @@ def every_number(results: SurveyResults) -> Iterator[tuple[ResponseSelection, in
 
 @pytest.mark.parametrize("by", ["", "role", "used", "met.a-crash", "stratum"])
 @pytest.mark.parametrize("unfinished", [False, True])
-def test_every_number_is_as_long_as_the_list_behind_it(surveys: Surveys, by: str, unfinished: bool) -> None:
+def test_every_number_equals_the_length_of_its_list(surveys: Surveys, by: str, unfinished: bool) -> None:
     results = survey_results(surveys, NAME, by=by, unfinished=unfinished)
     numbers = list(every_number(results))
     assert len(numbers) > 50
@@ -170,11 +170,11 @@ def test_every_number_is_as_long_as_the_list_behind_it(surveys: Surveys, by: str
         assert which_in_words(results.counted, which)
 
 
-def test_the_list_holds_those_who_said_so_and_their_words(surveys: Surveys) -> None:
+def test_a_list_of_answers_contains_the_matching_responses_with_their_text(surveys: Surveys) -> None:
     counted = CountingCache().counted(surveys, NAME)
     behind = list_answers_behind(surveys, counted, ResponseSelection("role", "other"))
     assert behind.total == len(behind.said) > 0
-    assert {one.answer for one in behind.said} == {"Other: Teaching"}
+    assert {answer.answer for answer in behind.said} == {"Other: Teaching"}
     assert set(list_texts(surveys, counted, "role", "other")) == {"Teaching"}
     assert set(list_texts(surveys, counted, "met", "other")) == {"licences"}
     reasons = list_answers_behind(surveys, counted, ResponseSelection("why-none"))
@@ -183,7 +183,9 @@ def test_the_list_holds_those_who_said_so_and_their_words(surveys: Surveys) -> N
         list_answers_behind(surveys, counted, ResponseSelection("used", "non"))
 
 
-def test_what_the_lead_left_out_is_not_counted_and_said(surveys: Surveys, responses: list[Response]) -> None:
+def test_responses_excluded_by_the_lead_are_not_counted_and_reported(
+    surveys: Surveys, responses: list[Response]
+) -> None:
     before, one = survey_results(surveys, NAME), finished(responses)[0]
     review_response(surveys, NAME, one.id, keep=False, why="sent in three seconds")
     after = survey_results(surveys, NAME)
@@ -193,7 +195,7 @@ def test_what_the_lead_left_out_is_not_counted_and_said(surveys: Surveys, respon
     assert survey_results(surveys, NAME).base == before.base
 
 
-def test_groups_are_tested_where_they_exclude_each_other(surveys: Surveys) -> None:
+def test_exclusive_groups_are_compared_with_a_test(surveys: Surveys) -> None:
     by_role = survey_results(surveys, NAME, by="role")
     assert by_role.question("role") is None
     used = by_role.question("used")
@@ -220,7 +222,7 @@ def test_groups_are_tested_where_they_exclude_each_other(surveys: Surveys) -> No
             survey_results(surveys, NAME, by=wrong)
 
 
-def test_a_test_of_numbers_is_not_to_be_leaned_on_where_a_group_is_small(tmp_path: Path) -> None:
+def test_a_test_with_a_small_group_has_a_warning(tmp_path: Path) -> None:
     def notes(*roles: tuple[str, int]) -> tuple[str, ...]:
         with fielded(tmp_path / "-".join(f"{role}{count}" for role, count in roles)) as surveys:
             for role, count in roles:
@@ -236,7 +238,7 @@ def test_a_test_of_numbers_is_not_to_be_leaned_on_where_a_group_is_small(tmp_pat
     assert not [note for note in notes(("research", 10), ("engineering", 10)) if "leaned" in note]
 
 
-def test_the_head_of_a_group_tells_how_many_of_it_answered_this_very_question(tmp_path: Path) -> None:
+def test_a_group_heading_states_its_base_for_the_question(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answered(surveys)
         answered(surveys, forms={**FORMS, "tools": {**FORMS["tools"], "q.careful": []}})
@@ -250,9 +252,9 @@ def test_the_head_of_a_group_tells_how_many_of_it_answered_this_very_question(tm
     assert (results.sizes[2], heads["group-other"], cell.parts) == (2, "Other (n = 1)", ("1", "100.0%"))
 
 
-def test_a_chi_square_is_written_as_one_and_says_that_it_was_permuted(surveys: Surveys) -> None:
+def test_a_permuted_chi_square_is_labelled_as_such(surveys: Surveys) -> None:
     results = survey_results(surveys, NAME, by="role")
-    notes = [note for one in results.questions for note in write_notes(one)]
+    notes = [note for question in results.questions for note in write_notes(question)]
     assert any(re.search(r"Wrong results: χ² = \d+\.\d\d \(permuted\), p ", note) for note in notes), notes
     by_stratum = survey_results(surveys, NAME, by="stratum").question("role")
     assert by_stratum is not None
@@ -262,7 +264,7 @@ def test_a_chi_square_is_written_as_one_and_says_that_it_was_permuted(surveys: S
     assert not any("chi-square" in note.lower() for note in notes)
 
 
-def test_what_one_can_compare_by_is_told_apart_however_long_the_question_is(tmp_path: Path) -> None:
+def test_long_questions_to_compare_by_have_distinct_labels(tmp_path: Path) -> None:
     long = "How often did you meet each of these while you converted a model from one tool to another?"
     text = QUESTIONNAIRE.replace("How often did you meet these?", long)
     text = text.replace(
@@ -281,13 +283,13 @@ def test_what_one_can_compare_by_is_told_apart_however_long_the_question_is(tmp_
     assert told["role"] == "What, of all that one can be in a team that makes models, are you?"
 
 
-def test_a_question_alone_is_counted_as_among_all(surveys: Surveys) -> None:
+def test_one_question_gives_the_same_results_alone_and_among_all(surveys: Surveys) -> None:
     among = survey_results(surveys, NAME, by="role")
     alone = survey_results(surveys, NAME, by="role", only="met")
     assert alone.questions == (among.question("met"),)
 
 
-def test_an_answer_that_comes_or_goes_is_seen_at_once(tmp_path: Path) -> None:
+def test_a_new_or_withdrawn_response_changes_results_at_once(tmp_path: Path) -> None:
     room = CountingCache()
     with fielded(tmp_path / "study") as surveys:
         assert survey_results(surveys, NAME, room=room).base == 0
@@ -301,7 +303,7 @@ def test_an_answer_that_comes_or_goes_is_seen_at_once(tmp_path: Path) -> None:
         assert len(build_tables(gone)) == len(gone.questions) - 1, ", and every table stands"
 
 
-def test_many_responses_come_in_parts_and_a_part_that_did_not_change_is_not_read_again(surveys: Surveys) -> None:
+def test_unchanged_parts_of_many_responses_are_not_read_again(surveys: Surveys) -> None:
     whole, parts = list(surveys.answers.held(NAME)), list(surveys.answers.held(NAME, many=0))
     assert (len(whole), len(parts)) == (1, 16)
     assert [one for part in parts for one in part] == whole[0]
@@ -318,7 +320,7 @@ def test_many_responses_come_in_parts_and_a_part_that_did_not_change_is_not_read
     assert several.columns(parts).ids == expected.ids
 
 
-def test_versions_are_counted_together_and_their_differences_kept(tmp_path: Path) -> None:
+def test_versions_are_counted_together_and_differences_are_kept(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answered(surveys)
         newer = QUESTIONNAIRE.replace('["Speed", "Accuracy", "Size"]', '["Accuracy", "Price"]')
@@ -347,10 +349,10 @@ def test_versions_are_counted_together_and_their_differences_kept(tmp_path: Path
             assert [(line.key, line.share.count) for line in role.rows[0].lines if line.share.count] == [("other", 1)]
             assert role.rows[0].with_text == 1
         behind = list_answers_behind(surveys, results.counted, ResponseSelection("years@1"))
-        assert [one.answer for one in behind.said] == ["4"]
+        assert [answer.answer for answer in behind.said] == ["4"]
 
 
-def test_three_versions_join_those_of_one_kind_under_the_name_that_exports_have(tmp_path: Path) -> None:
+def test_versions_with_the_same_question_kind_are_joined_under_the_export_name(tmp_path: Path) -> None:
     single = QUESTIONNAIRE.replace('"Research", "Engineering"', '"Research", "Engineering", "Sales"')
     newest = QUESTIONNAIRE.replace('id = "role"\nkind = "single"', 'id = "role"\nkind = "multiple"')
     with fielded(tmp_path / "study") as surveys:
@@ -361,14 +363,14 @@ def test_three_versions_join_those_of_one_kind_under_the_name_that_exports_have(
             answered(surveys)
         results = survey_results(surveys, NAME)
         export_answers(surveys, NAME, tmp_path / "answers.csv")
-    names = [one.question.id for one in results.questions if one.question.id.startswith("role")]
+    names = [question.question.id for question in results.questions if question.question.id.startswith("role")]
     assert names == ["role", "role@2"]
-    assert [one.base for one in results.questions if one.question.id in names] == [1, 2]
+    assert [question.base for question in results.questions if question.question.id in names] == [1, 2]
     with (tmp_path / "answers.csv").open(encoding="utf-8", newline="") as file:
         assert {row["question"] for row in csv.DictReader(file) if row["question"].startswith("role")} == set(names)
 
 
-def test_the_share_of_an_option_is_of_those_whose_version_offers_it(tmp_path: Path) -> None:
+def test_the_share_of_an_option_is_based_on_versions_that_offer_it(tmp_path: Path) -> None:
     newer = QUESTIONNAIRE.replace('    "TorchScript",\n', '    "TorchScript",\n    "A compiler",\n')
     newer = newer.replace('"Missing operators",', '"Missing operators", "Slowness",')
     newer = newer.replace('"Speed", "Accuracy", "Size"', '"Speed", "Accuracy", "Size", "Price"')
@@ -398,7 +400,7 @@ def test_the_share_of_an_option_is_of_those_whose_version_offers_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("typed", ["1e308", "-1e300", "1e-320", "nonsense"])
-def test_one_answer_that_nobody_can_count_with_leaves_the_results_of_all_others(tmp_path: Path, typed: str) -> None:
+def test_an_uncountable_number_does_not_affect_other_results(tmp_path: Path, typed: str) -> None:
     """No page takes such a number any more; a file of before may hold it."""
     with fielded(tmp_path / "study") as surveys:
         answered(surveys)
@@ -415,7 +417,7 @@ def test_one_answer_that_nobody_can_count_with_leaves_the_results_of_all_others(
         json.dumps(results_json(results), allow_nan=False)
 
 
-def test_half_a_pair_of_surrogates_stops_nobody(tmp_path: Path) -> None:
+def test_a_lone_surrogate_does_not_break_results(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         answers: Mapping[str, Mapping[str, object]] = {"hardest": {"text": "broken \ud83d here"}}
         odd = Response(new_id(), NAME, 1, ResponseStatus.FINISHED, answers, sent=("words",))
@@ -427,7 +429,7 @@ def test_half_a_pair_of_surrogates_stops_nobody(tmp_path: Path) -> None:
         assert (results.base, hardest.base) == (2, 2)
 
 
-def test_files_are_the_same_bytes_each_time_and_hold_the_numbers(tmp_path: Path) -> None:
+def test_result_files_are_reproducible_and_contain_the_numbers(tmp_path: Path) -> None:
     """A survey of two questions: what takes long is drawing."""
     text = QUESTIONNAIRE[: QUESTIONNAIRE.index('[[pages]]\npage = "you"')]
     text += QUESTIONNAIRE[
@@ -445,7 +447,7 @@ def test_files_are_the_same_bytes_each_time_and_hold_the_numbers(tmp_path: Path)
     assert "| Accuracy | 1.00 |" in (tmp_path / "one" / "tables" / "table-order.md").read_text("utf-8")
 
 
-def test_json_says_what_the_reference_says(surveys: Surveys) -> None:
+def test_every_json_key_is_documented(surveys: Surveys) -> None:
     page = (DOCS / "reference" / "survey-results.md").read_text("utf-8")
 
     def keys(value: object) -> set[str]:
@@ -481,7 +483,7 @@ def test_demographics_and_response_rates_are_tables(surveys: Surveys) -> None:
     assert [one.parts for one in unknown if one] == [("–",), ("–",), ("–",)]
 
 
-def test_csv_and_workbook_hold_both_bounds_that_readers_see(surveys: Surveys) -> None:
+def test_csv_and_workbook_contain_both_bounds_of_every_interval(surveys: Surveys) -> None:
     results = survey_results(surveys, NAME, by="stratum")
     years, order = results.question("years"), results.question("order")
     assert years is not None
@@ -493,7 +495,7 @@ def test_csv_and_workbook_hold_both_bounds_that_readers_see(surveys: Surveys) ->
         "median: low": middle.low, "median: high": middle.high, "quartiles: lower": middle.q1,
         "quartiles: upper": middle.q3, "range: least": years.numbers.least, "range: most": years.numbers.most,
     }  # fmt: skip
-    for found in (years, order, *(one for one in results.questions if kind_of(one.question).is_choice)):
+    for found in (years, order, *(question for question in results.questions if kind_of(question.question).is_choice)):
         table = build_table(results, found)
         rows = list(csv.DictReader(io.StringIO(to_csv(table))))
         if found is years:
@@ -521,7 +523,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def test_shares_of_several_choices_say_that_they_exceed_the_whole(surveys: Surveys) -> None:
+def test_a_table_of_multiple_choices_notes_that_shares_exceed_100_percent(surveys: Surveys) -> None:
     results = survey_results(surveys, NAME)
     used = results.question("used")
     assert used is not None

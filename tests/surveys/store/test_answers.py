@@ -1,4 +1,4 @@
-"""The file of answers against a plain model of it, and what is left of somebody who withdrew."""
+"""The answers file compared with a simple model, and its content after a withdrawal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def answers(tmp_path: Path) -> Iterator[AnswerFile]:
 
 
 class AgainstAModel(RuleBasedStateMachine):
-    """Whatever is begun, sent, sent again and withdrawn: the last answer counts, each page stands in the journal."""
+    """After any sequence of starts, pages and withdrawals, the last answer counts and the journal has every page."""
 
     @initialize()
     def opened(self) -> None:
@@ -121,8 +121,8 @@ TestAgainstAModel = AgainstAModel.TestCase
 TestAgainstAModel.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
 
 
-def test_of_whoever_withdraws_no_byte_is_left(answers: AnswerFile, tmp_path: Path) -> None:
-    """Long and short words, in the file and in its log of changes, whoever else answers meanwhile."""
+def test_a_withdrawal_leaves_no_byte_of_the_answers(answers: AnswerFile, tmp_path: Path) -> None:
+    """Checks short and long texts, in the file and in its log, while others answer."""
     secrets = ["zebra-short", "giraffe-long " * 2_000]
     codes = [new_code() for _ in range(6)]
     for number, code in enumerate(codes):
@@ -144,7 +144,7 @@ def test_of_whoever_withdraws_no_byte_is_left(answers: AnswerFile, tmp_path: Pat
     assert all(answers.find(code) for code in codes if code != codes[3])
 
 
-def test_a_file_of_before_keeps_its_erasures_and_knows_new_ones_by_their_ids(tmp_path: Path) -> None:
+def test_an_older_file_keeps_its_erasures_and_records_new_ones_by_id(tmp_path: Path) -> None:
     path = tmp_path / "answers.db"
     with PrivateFile(path, _KIND, (_FIRST,), "") as old, old.writing() as writing:
         writing.execute("INSERT INTO erasures (survey, day, by) VALUES ('s', '2026-01-01', 'respondent')")
@@ -158,7 +158,7 @@ def test_a_file_of_before_keeps_its_erasures_and_knows_new_ones_by_their_ids(tmp
         assert answers.erased("s") == 2
 
 
-def test_the_file_is_its_owners_alone_and_knows_no_code(answers: AnswerFile, tmp_path: Path) -> None:
+def test_the_answers_file_is_private_and_contains_no_codes(answers: AnswerFile, tmp_path: Path) -> None:
     code = new_code()
     answers.begin("s", 1, code, "2026-01-01")
     for path in tmp_path.glob("answers.db*"):
@@ -166,7 +166,7 @@ def test_the_file_is_its_owners_alone_and_knows_no_code(answers: AnswerFile, tmp
         assert code.encode() not in path.read_bytes()
 
 
-def test_two_tabs_at_once_are_two_entries_and_the_last_one_counts(answers: AnswerFile) -> None:
+def test_two_simultaneous_tabs_make_two_entries_and_the_last_counts(answers: AnswerFile) -> None:
     code = new_code()
     begun = answers.begin("s", 1, code, "2026-01-01")
 
@@ -183,7 +183,7 @@ def test_two_tabs_at_once_are_two_entries_and_the_last_one_counts(answers: Answe
     assert found.sent == ("a",)
 
 
-def test_a_page_that_was_changed_counts_though_it_has_the_same_key(answers: AnswerFile) -> None:
+def test_a_changed_page_with_the_same_key_is_saved(answers: AnswerFile) -> None:
     """As a browser sends it that shows an old form again: each change is an entry, each repetition is none."""
     code = new_code()
     begun = answers.begin("s", 1, code, "2026-01-01")
@@ -193,7 +193,7 @@ def test_a_page_that_was_changed_counts_though_it_has_the_same_key(answers: Answ
     assert [said["q"]["text"] for _, _, said in answers.journal(begun.id)] == ["4", "44", "4"]
 
 
-def test_a_page_that_was_read_against_what_is_no_more_is_not_taken(answers: AnswerFile) -> None:
+def test_a_page_validated_against_an_outdated_state_is_not_saved(answers: AnswerFile) -> None:
     code = new_code()
     begun = answers.begin("s", 1, code, "2026-01-01")
     line = [
@@ -207,7 +207,7 @@ def test_a_page_that_was_read_against_what_is_no_more_is_not_taken(answers: Answ
     assert set(after.answers) == set(PAGES)
 
 
-def test_of_whoever_declines_after_all_no_answer_is_left(answers: AnswerFile, tmp_path: Path) -> None:
+def test_declining_later_leaves_no_answers(answers: AnswerFile, tmp_path: Path) -> None:
     code = new_code()
     begun = answers.begin("s", 1, code, "2026-01-01")
     answers.save(PageSubmission(code, "a", {"c": {"choices": ["agree"]}}, "1", ResponseStatus.OPEN))
@@ -228,7 +228,7 @@ def test_of_whoever_declines_after_all_no_answer_is_left(answers: AnswerFile, tm
         assert b"zebra" not in left
 
 
-def test_a_page_is_kept_so_many_times_and_a_response_so_large(answers: AnswerFile) -> None:
+def test_saves_per_page_and_the_size_of_a_response_are_limited(answers: AnswerFile) -> None:
     codes = [new_code(), new_code()]
     often, large = (answers.begin("s", 1, code, "2026-01-02") for code in codes)
 
@@ -254,7 +254,7 @@ def test_a_page_is_kept_so_many_times_and_a_response_so_large(answers: AnswerFil
     assert answers.save(sent(codes[1], "c", "a page of its own", 0)).id == large.id
 
 
-def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile) -> None:
+def test_an_invalid_page_does_not_affect_others_in_the_queue(answers: AnswerFile) -> None:
     codes = [new_code() for _ in range(3)]
     for code in codes[:2]:
         answers.begin("s", 1, code, "2026-01-01")
@@ -267,12 +267,12 @@ def test_one_bad_page_in_the_line_does_not_spoil_the_others(answers: AnswerFile)
         line[2].result()
 
 
-def test_who_comes_twice_with_a_code_has_begun_once(answers: AnswerFile) -> None:
+def test_beginning_twice_with_one_code_creates_one_response(answers: AnswerFile) -> None:
     code = new_code()
     assert answers.begin("s", 1, code, "2026-01-01") == answers.begin("s", 1, code, "2026-01-02")
 
 
-def test_a_questionnaire_that_did_not_change_is_no_new_version(answers: AnswerFile) -> None:
+def test_an_unchanged_questionnaire_creates_no_new_version(answers: AnswerFile) -> None:
     assert answers.add_version("s", "text", "2026-01-02").number == 1
     assert answers.add_version("s", "other text", "2026-01-02").number == 2
     assert answers.add_version("s", "text", "2026-01-03").number == 3

@@ -1,4 +1,4 @@
-"""Claims: each once, under seal, and in a file that is the same whatever order they came in."""
+"""Claims are recorded once and encrypted, in a file that does not depend on their order."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def without_counters(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_same_claims_make_the_same_file_in_whatever_order_they_came(tmp_path: Path, seed: int) -> None:
+def test_the_claim_file_does_not_depend_on_the_order_of_claims(tmp_path: Path, seed: int) -> None:
     orders = {"sorted": sorted(KEYS), "drawn": random.Random(seed).sample(KEYS, len(KEYS))}
     for name, order in orders.items():
         with ClaimFile(tmp_path / name) as claims:
@@ -42,7 +42,7 @@ def test_the_same_claims_make_the_same_file_in_whatever_order_they_came(tmp_path
     assert without_counters(tmp_path / "sorted") == without_counters(tmp_path / "drawn")
 
 
-def test_a_claim_is_taken_once_even_from_many_pages_at_once(tmp_path: Path) -> None:
+def test_simultaneous_claims_with_one_token_are_recorded_once(tmp_path: Path) -> None:
     path, taken = tmp_path / "claims.db", []
     start = threading.Barrier(8)
 
@@ -58,11 +58,11 @@ def test_a_claim_is_taken_once_even_from_many_pages_at_once(tmp_path: Path) -> N
     for thread in threads:
         thread.join()
     with ClaimFile(path) as claims:
-        assert [one.sealed for one in claims.claims("tools", PaymentStage.WAITING)] == taken
+        assert [claim.sealed for claim in claims.claims("tools", PaymentStage.WAITING)] == taken
         assert len(taken) == 1
 
 
-def test_claims_go_from_stage_to_stage_and_surveys_stay_apart(tmp_path: Path) -> None:
+def test_claims_move_between_stages_separately_for_each_survey(tmp_path: Path) -> None:
     with ClaimFile(tmp_path / "claims.db") as claims:
         for one in KEYS[:3]:
             claims.add(one, "tools", b"sealed")
@@ -77,7 +77,7 @@ def test_claims_go_from_stage_to_stage_and_surveys_stay_apart(tmp_path: Path) ->
         assert claims.stage(KEYS[9]) is None
 
 
-def test_who_is_refused_while_choosing_moves_nothing(tmp_path: Path) -> None:
+def test_an_error_while_selecting_claims_moves_none(tmp_path: Path) -> None:
     def refuse(*seen: object) -> list[object]:
         raise StateError("no")
 
@@ -89,14 +89,14 @@ def test_who_is_refused_while_choosing_moves_nothing(tmp_path: Path) -> None:
 
 
 @given(address=st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=60))
-def test_an_address_comes_out_of_its_seal_as_it_went_in(key: ClaimKey, address: str) -> None:
+def test_a_sealed_address_can_be_opened_unchanged(key: ClaimKey, address: str) -> None:
     sealed = key.sealed(address, KEYS[0])
     assert key.opened(sealed, KEYS[0]) == address
     assert len(sealed) == len(key.sealed("x", KEYS[0]))
     assert address.encode() not in sealed or len(address.encode()) < 4
 
 
-def test_a_seal_opens_in_its_own_claim_with_its_own_key_alone(key: ClaimKey, tmp_path: Path) -> None:
+def test_a_sealed_address_opens_only_for_its_claim_and_key(key: ClaimKey, tmp_path: Path) -> None:
     sealed = key.sealed("somebody@example.org", KEYS[0])
     for other, claim in ((key, KEYS[1]), (ClaimKey(tmp_path / "other.key"), KEYS[0])):
         with pytest.raises(StateError, match="not the key"):
@@ -106,11 +106,11 @@ def test_a_seal_opens_in_its_own_claim_with_its_own_key_alone(key: ClaimKey, tmp
 
 
 @given(token=st.text(max_size=60))
-def test_an_invented_token_is_refused(key: ClaimKey, token: str) -> None:
+def test_an_invalid_token_is_refused(key: ClaimKey, token: str) -> None:
     assert key.claim_id("tools", token) is None
 
 
-def test_a_token_is_the_same_each_time_and_for_one_survey_alone(key: ClaimKey) -> None:
+def test_a_token_is_reproducible_and_valid_for_one_survey_only(key: ClaimKey) -> None:
     token = key.token("tools", "a code")
     assert token == key.token("tools", "a code")
     assert key.claim_id("tools", token)
@@ -120,7 +120,7 @@ def test_a_token_is_the_same_each_time_and_for_one_survey_alone(key: ClaimKey) -
         assert key.claim_id("tools", changed) is None, place
 
 
-def test_the_key_is_its_owner_s_alone_and_the_same_for_all_who_make_it_at_once(tmp_path: Path) -> None:
+def test_the_key_is_private_and_created_once_by_concurrent_threads(tmp_path: Path) -> None:
     path, tokens = tmp_path / "claims.key", []
     start = threading.Barrier(6)
 
@@ -139,7 +139,7 @@ def test_the_key_is_its_owner_s_alone_and_the_same_for_all_who_make_it_at_once(t
 
 
 @pytest.mark.parametrize("content", ["", "abcd", "not hexadecimal"])
-def test_a_damaged_key_is_named(tmp_path: Path, content: str) -> None:
+def test_a_damaged_key_gives_an_error_with_its_name(tmp_path: Path, content: str) -> None:
     (tmp_path / "claims.key").write_text(content)
     with pytest.raises(InputError, match=r"claims\.key .*restore the original key"):
         ClaimKey(tmp_path / "claims.key")

@@ -1,4 +1,4 @@
-"""Invitations: each link is used once, and the file does not tell in which order."""
+"""Each invitation is used once, and the file does not reveal the order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def without_counters(path: Path) -> bytes:
     return bytes(content)
 
 
-def test_the_file_is_the_same_in_whatever_order_the_invitations_were_used(tmp_path: Path) -> None:
+def test_the_invitation_file_does_not_depend_on_the_order_of_use(tmp_path: Path) -> None:
     used = TOKENS[:120]
     for name, order in (("one", used), ("other", random.Random(3).sample(used, len(used)))):
         with InvitationFile(tmp_path / name) as invitations:
@@ -34,7 +34,7 @@ def test_the_file_is_the_same_in_whatever_order_the_invitations_were_used(tmp_pa
     assert without_counters(tmp_path / "one") == without_counters(tmp_path / "other")
 
 
-def test_a_token_is_kept_as_its_hash_alone(tmp_path: Path) -> None:
+def test_a_token_is_stored_only_as_a_hash(tmp_path: Path) -> None:
     with InvitationFile(tmp_path / "invitations.db") as invitations:
         invitations.add("tools", "first", "", ["a token to be found"])
         assert invitations.find("a token to be found") == Invitation("tools", "first", "", used=False)
@@ -44,7 +44,7 @@ def test_a_token_is_kept_as_its_hash_alone(tmp_path: Path) -> None:
     assert (tmp_path / "invitations.db").stat().st_mode & 0o777 == 0o600
 
 
-def test_an_invitation_that_could_not_be_followed_is_not_used_up(tmp_path: Path) -> None:
+def test_a_failed_use_does_not_use_up_the_invitation(tmp_path: Path) -> None:
     with InvitationFile(tmp_path / "invitations.db") as invitations:
         invitations.add("tools", "first", "", ["one"])
         with pytest.raises(StateError), invitations.using("one"):
@@ -52,7 +52,7 @@ def test_an_invitation_that_could_not_be_followed_is_not_used_up(tmp_path: Path)
         assert invitations.find("one") == Invitation("tools", "first", "", used=False)
 
 
-def test_two_who_follow_one_link_at_once_use_it_once(tmp_path: Path) -> None:
+def test_an_invitation_used_simultaneously_is_used_once(tmp_path: Path) -> None:
     path, fresh = tmp_path / "invitations.db", []
     with InvitationFile(path) as invitations:
         invitations.add("tools", "first", "", ["one"])
@@ -73,7 +73,7 @@ def test_two_who_follow_one_link_at_once_use_it_once(tmp_path: Path) -> None:
     assert sorted(fresh) == [False] * 5 + [True]
 
 
-def test_who_was_asked_and_who_came_is_counted_by_batch_and_stratum(tmp_path: Path) -> None:
+def test_invitations_and_responses_are_counted_by_batch_and_stratum(tmp_path: Path) -> None:
     with InvitationFile(tmp_path / "invitations.db") as invitations:
         invitations.add("tools", "first", "pro", TOKENS[:4])
         invitations.add("tools", "first", "normal", TOKENS[4:6])

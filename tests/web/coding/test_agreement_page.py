@@ -1,4 +1,4 @@
-"""Agreement in the desk: the numbers of the command line, each opening its items, and nobody sees it too early."""
+"""Agreement pages: the same numbers as the command line, links to items, and no early views."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ PATHS = ("agreement", "agreement.json", "agreement.csv", "confusion.csv",
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return rated_study(tmp_path_factory.mktemp("agreement") / "study", items=24).root
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(study_template, tmp_path / "study")))
 
 
 @pytest.fixture
@@ -59,10 +59,10 @@ def signed_in(app: Starlette, study: Study, role: Role, name: str) -> TestClient
 
 
 @pytest.fixture(scope="module")
-def reading(made: Path) -> Iterator[TestClient]:
+def reading(study_template: Path) -> Iterator[TestClient]:
     """The lead, who reads what is closed and changes nothing."""
-    with closing_app(make_app(made, passwords=Passwords(QUICK))) as opened:
-        yield signed_in(opened, open_study(made), Role.LEAD, "lead")
+    with closing_app(make_app(study_template, passwords=Passwords(QUICK))) as opened:
+        yield signed_in(opened, open_study(study_template), Role.LEAD, "lead")
 
 
 @pytest.fixture
@@ -83,11 +83,11 @@ def items_on(page: str) -> list[str]:
     return re.findall(r'class="small id">([^<]+)<', page)
 
 
-def test_the_numbers_are_those_of_the_command_line(reading: TestClient, made: Path) -> None:
+def test_the_page_shows_the_same_numbers_as_the_command_line(reading: TestClient, study_template: Path) -> None:
     quaestor = str(Path(sys.executable).with_name("quaestor"))
-    command = [quaestor, "agreement", "--round", "phases", "--study", str(made), "--json"]
+    command = [quaestor, "agreement", "--round", "phases", "--study", str(study_template), "--json"]
     told = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert [one["facet"] for one in told] == ["phase", "relevance"]
+    assert [line["facet"] for line in told] == ["phase", "relevance"]
     assert reading.get("/rounds/phases/agreement.json").json() == told
     assert reading.get("/rounds/phases/agreement.json?facet=phase").json() == told[0]
     page = reading.get("/rounds/phases/agreement?facet=phase").text
@@ -104,8 +104,10 @@ def test_the_numbers_are_those_of_the_command_line(reading: TestClient, made: Pa
 
 
 @pytest.mark.parametrize("level", ["", "phase"])
-def test_every_cell_of_the_table_opens_exactly_the_items_it_counts(reading: TestClient, made: Path, level: str) -> None:
-    with open_coding(open_study(made)) as coding:
+def test_every_cell_of_the_table_opens_the_items_it_counts(
+    reading: TestClient, study_template: Path, level: str
+) -> None:
+    with open_coding(open_study(study_template)) as coding:
         said: dict[str, dict[str, object]] = {}
         for item, rater, label in list_labels(coding.state, "phases", "phase", level=level):
             said.setdefault(item, {})[rater] = label
@@ -122,7 +124,7 @@ def test_every_cell_of_the_table_opens_exactly_the_items_it_counts(reading: Test
         assert len(expected) == int(number)
 
 
-def test_a_confused_pair_opens_its_items_with_both_opinions(reading: TestClient) -> None:
+def test_a_confused_pair_of_codes_opens_its_items_with_both_answers(reading: TestClient) -> None:
     told = reading.get("/rounds/phases/agreement.json?facet=phase").json()["confused"][0]
     first, second = told["codes"]
     address = "/rounds/phases/confused"
@@ -134,7 +136,7 @@ def test_a_confused_pair_opens_its_items_with_both_opinions(reading: TestClient)
     assert "Everything that happens while a model learns." in reading.get("/rounds/phases/agreement?facet=phase").text
 
 
-def test_three_raters_have_pairs_and_no_table(reading: TestClient) -> None:
+def test_three_raters_have_confused_pairs_but_no_table(reading: TestClient) -> None:
     page = reading.get("/rounds/topics/agreement").text
     assert "Fleiss" in page, "the round is settled, so the lead is not asked before the view is recorded"
     assert 'class="matrix"' not in page
@@ -145,7 +147,7 @@ def test_three_raters_have_pairs_and_no_table(reading: TestClient) -> None:
     assert reading.get("/rounds/topics/confusion.csv").status_code == 409
 
 
-def test_the_lead_is_asked_before_an_open_blind_round_and_only_then_it_is_on_record(
+def test_viewing_agreement_of_an_open_blind_round_needs_a_confirmation_and_is_recorded(
     lead: TestClient, study: Study
 ) -> None:
     before = head(study)
@@ -163,7 +165,7 @@ def test_the_lead_is_asked_before_an_open_blind_round_and_only_then_it_is_on_rec
     assert "rater-1" in lead.get("/rounds/later/agreement").text
 
 
-def test_a_lead_who_rates_in_a_round_is_refused_until_it_is_closed(lead: TestClient, study: Study) -> None:
+def test_a_lead_who_rates_in_a_round_sees_no_agreement_until_it_is_closed(lead: TestClient, study: Study) -> None:
     before = head(study)
     for path in PATHS:
         answer = lead.get(f"/rounds/own/{path}")
@@ -177,9 +179,7 @@ def test_a_lead_who_rates_in_a_round_is_refused_until_it_is_closed(lead: TestCli
     assert head(study) == before
 
 
-def test_a_rater_sees_nothing_while_a_round_is_open_and_is_asked_when_it_is_closed(
-    app: Starlette, study: Study
-) -> None:
+def test_a_rater_sees_agreement_only_after_the_round_is_closed_and_a_confirmation(app: Starlette, study: Study) -> None:
     rater = signed_in(app, study, Role.RATER, "rater-1")
     for name in ("later", "own", "phrases"):
         for path in PATHS:
@@ -207,7 +207,7 @@ def test_a_rater_sees_nothing_while_a_round_is_open_and_is_asked_when_it_is_clos
         (Role.REVIEWER, "journal", 403),
     ],
 )
-def test_who_has_no_part_in_a_round_or_breaks_its_ties_sees_no_agreement(
+def test_tie_breakers_and_people_outside_the_round_see_no_agreement(
     app: Starlette, study: Study, role: Role, name: str, status: int
 ) -> None:
     opened = signed_in(app, study, role, name)
@@ -218,7 +218,7 @@ def test_who_has_no_part_in_a_round_or_breaks_its_ties_sees_no_agreement(
         assert TELLING not in answer.text
 
 
-def test_phrases_have_their_curves_once_somebody_looks(lead: TestClient) -> None:
+def test_a_recorded_view_shows_the_curves_of_a_phrase_facet(lead: TestClient) -> None:
     look(lead, "phrases")
     page = lead.get("/rounds/phrases/agreement").text
     assert 'id="curves-phrases-title"' in page
@@ -229,13 +229,13 @@ def test_phrases_have_their_curves_once_somebody_looks(lead: TestClient) -> None
 @pytest.mark.parametrize(
     "query", ["facet=nothing", "facet=phase&level=nothing", "version=x", "version=99", "facet=why"]
 )
-def test_what_a_round_does_not_have_is_refused_in_a_sentence(lead: TestClient, query: str) -> None:
+def test_an_unknown_facet_or_level_is_refused_in_one_sentence(lead: TestClient, query: str) -> None:
     answer = lead.get(f"/rounds/phases/agreement?{query}")
     assert answer.status_code == 409
     assert "Traceback" not in answer.text
 
 
-def test_of_many_codes_the_confused_ones_are_shown_and_the_file_has_all(reading: TestClient) -> None:
+def test_a_table_of_many_codes_shows_only_the_confused_ones(reading: TestClient) -> None:
     codes = tuple(f"code-{number:02}" for number in range(30))
     names = {code: CodeLabel(code, code) for code in codes}
     cells = (*((code, code, 9) for code in codes), ("code-03", "code-21", 4), ("code-29", "code-00", 1))
@@ -250,8 +250,10 @@ def test_of_many_codes_the_confused_ones_are_shown_and_the_file_has_all(reading:
 
 
 @pytest.mark.browser
-def test_the_pages_fit_a_phone_and_are_accessible_in_both_themes(browser: Browser, made: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(made, tmp_path / "study"))
+def test_agreement_pages_are_accessible_and_fit_a_phone_in_both_themes(
+    browser: Browser, study_template: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(study_template, tmp_path / "study"))
     pages = [
         "",
         "rounds/later/agreement",
@@ -270,5 +272,5 @@ def test_the_pages_fit_a_phone_and_are_accessible_in_both_themes(browser: Browse
         context.close()
 
 
-def test_a_value_next_to_nothing_has_no_sign() -> None:
+def test_a_value_that_rounds_to_zero_has_no_minus_sign() -> None:
     assert (format_value(-0.0004), format_value(-0.0006)) == ("0.000", "-0.001")

@@ -55,7 +55,7 @@ def open_page(browser: Browser, address: str, width: int, scheme: str, state: St
 
 
 @pytest.mark.parametrize("path", ["", "steps/2/kept", "steps/1/dropped", "nowhere"])
-def test_a_page_is_accessible_fits_its_width_and_asks_nobody_else(
+def test_pages_are_accessible_fit_their_width_and_load_nothing_external(
     browser: Browser, address: str, state: StorageState, path: str
 ) -> None:
     page, complaints = open_page(browser, address, 320, "light", state)
@@ -63,11 +63,11 @@ def test_a_page_is_accessible_fits_its_width_and_asks_nobody_else(
     for details in page.locator("details").all()[:2]:
         details.evaluate("element => element.open = true")
     assert_for_everyone(page)
-    assert [one for one in complaints if "404" not in one] == []
+    assert [complaint for complaint in complaints if "404" not in complaint] == []
     page.context.close()
 
 
-def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(
+def test_a_number_of_the_funnel_opens_its_items_by_keyboard(
     browser: Browser, address: str, folder: Path, state: StorageState
 ) -> None:
     found = last_result(open_study(folder))
@@ -87,7 +87,7 @@ def test_a_reader_goes_from_a_number_to_its_items_by_keyboard(
     page.context.close()
 
 
-def test_an_example_opens_and_shows_the_post(browser: Browser, address: str, state: StorageState) -> None:
+def test_opening_an_example_shows_the_post(browser: Browser, address: str, state: StorageState) -> None:
     page, _ = open_page(browser, address, 320, "light", state)
     page.goto(f"{address}funnel")
     summary = page.locator("#step-2 summary").first
@@ -96,7 +96,7 @@ def test_an_example_opens_and_shows_the_post(browser: Browser, address: str, sta
     page.context.close()
 
 
-def test_pages_stay_light(browser: Browser, address: str, state: StorageState) -> None:
+def test_the_start_page_loads_less_than_150_kb(browser: Browser, address: str, state: StorageState) -> None:
     page, _ = open_page(browser, address, 1280, "light", state)
     sizes: list[int] = []
     page.on("response", lambda response: sizes.append(len(response.body())))

@@ -1,4 +1,4 @@
-"""The codebook on the desk: looked through by everybody, changed by the lead who saw what it moves, undone again."""
+"""Codebook pages: reading, previewed changes by the lead, and undo."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def confirm(lead: TestClient, page: str) -> tuple[int, str, str]:
     return answer.status_code, answer.headers.get("location", ""), answer.text
 
 
-def test_the_tree_shows_counts_and_a_search_marks_what_it_found(lead: TestClient) -> None:
+def test_the_code_tree_shows_counts_and_a_search_highlights_matches(lead: TestClient) -> None:
     page = lead.get("/codebook").text
     assert "4 decided items" in page
     assert re.search(r'>model training</a><span class="n">3<svg', page)
@@ -87,7 +87,7 @@ def test_the_tree_shows_counts_and_a_search_marks_what_it_found(lead: TestClient
     assert "No code has “zebra”" in nothing
 
 
-def test_a_code_is_shown_whole_and_its_items_can_be_opened(lead: TestClient) -> None:
+def test_a_code_page_shows_definition_history_and_a_link_to_its_items(lead: TestClient) -> None:
     page = lead.get("/codebook/code?code=training/loss").text
     assert "how to save layer 1" in page
     assert 'href="/evidence?code=training%2Floss"' in page
@@ -99,7 +99,7 @@ def test_a_code_is_shown_whole_and_its_items_can_be_opened(lead: TestClient) -> 
     assert (unknown.status_code, "nearest: training" in unknown.text) == (409, True)
 
 
-def test_a_merge_shows_what_it_moves_is_made_and_is_undone(lead: TestClient, study: Study) -> None:
+def test_a_merge_is_previewed_confirmed_and_undone(lead: TestClient, study: Study) -> None:
     before = version(study)
     page = preview(lead, act="merge", code="training/loss", into="training/layer")
     assert "Merge “model training › loss” into “model training › layer”" in page
@@ -119,9 +119,7 @@ def test_a_merge_shows_what_it_moves_is_made_and_is_undone(lead: TestClient, stu
     assert "undone</span>" in history
 
 
-def test_a_codebook_that_changed_meanwhile_stops_the_act_and_shows_what_it_would_move_now(
-    lead: TestClient, study: Study
-) -> None:
+def test_a_preview_is_rejected_and_recomputed_if_the_codebook_changed_meanwhile(lead: TestClient, study: Study) -> None:
     page = preview(lead, act="rename", code="setting", name="layout")
     change_codebook(study, "codebook.rename", {"code": "training", "name": f"training {version(study)}"})
     status, _, again = confirm(lead, page)
@@ -134,7 +132,7 @@ def test_a_codebook_that_changed_meanwhile_stops_the_act_and_shows_what_it_would
     confirm(lead, preview(lead, act="rename", code="training", name="model training"))
 
 
-def test_what_is_refused_keeps_what_was_typed(lead: TestClient, study: Study) -> None:
+def test_a_rejected_form_keeps_the_typed_values(lead: TestClient, study: Study) -> None:
     before = version(study)
     fields = {"act": "add", "name": "Loss", "parent": "training", "definition": "as typed", "examples": "one\ntwo"}
     answer = post(lead, "/codebook/preview", fields, page="/codebook/change?act=add")
@@ -150,7 +148,7 @@ def test_what_is_refused_keeps_what_was_typed(lead: TestClient, study: Study) ->
         assert "Traceback" not in answer.text
 
 
-def test_every_act_of_the_command_line_can_be_made_here(lead: TestClient, study: Study) -> None:
+def test_every_codebook_change_of_the_command_line_works_on_the_page(lead: TestClient, study: Study) -> None:
     def done(**fields: str) -> None:
         assert confirm(lead, preview(lead, **fields))[0] == 303, fields
 
@@ -182,7 +180,7 @@ def test_every_act_of_the_command_line_can_be_made_here(lead: TestClient, study:
     assert read_codebook_version(study, None).codes["n"].status == "retired"
 
 
-def test_the_file_can_be_taken_away_and_two_versions_compared(lead: TestClient) -> None:
+def test_the_codebook_can_be_downloaded_and_two_versions_compared(lead: TestClient) -> None:
     file = lead.get("/codebook.toml?version=1")
     assert [code["id"] for code in tomllib.loads(file.text)["code"]] == ["training", "training/loss", "setting"]
     page = lead.get("/codebook/diff?before=1&after=2").text
@@ -193,7 +191,7 @@ def test_the_file_can_be_taken_away_and_two_versions_compared(lead: TestClient) 
     assert lead.get("/codebook?version=x").status_code == 404
 
 
-def test_a_rater_reads_definitions_and_neither_counts_nor_newer_codes_while_rating(tmp_path: Path) -> None:
+def test_a_rater_in_an_open_round_sees_definitions_but_no_counts_or_newer_codes(tmp_path: Path) -> None:
     study = decided_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     change_codebook(study, "codebook.add", {"id": "tellingcode", "facet": "issue", "name": "tellingname"})
@@ -214,7 +212,7 @@ def test_a_rater_reads_definitions_and_neither_counts_nor_newer_codes_while_rati
         assert f"· {study.settings.study.lead} ·" not in reader.get("/codebook/history").text
 
 
-def test_a_study_without_codes_says_how_to_begin(tmp_path: Path) -> None:
+def test_an_empty_codebook_page_explains_how_to_begin(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         lead, rater = signed_in(app, study.root, Role.LEAD), signed_in(app, study.root, Role.RATER)
@@ -244,7 +242,7 @@ def to_preview(page: Page, address: str) -> None:
 
 
 @pytest.mark.browser
-def test_every_page_is_accessible_and_fits_its_width(browser: Browser, address: str, state: StorageState) -> None:
+def test_codebook_pages_are_accessible_and_fit_their_width(browser: Browser, address: str, state: StorageState) -> None:
     context = browser.new_context(storage_state=state)
     page = context.new_page()
     complaints = complaints_of(page, address)
@@ -275,7 +273,7 @@ def press(page: Page, role: str, name: str) -> None:
 
 
 @pytest.mark.browser
-def test_a_lead_merges_and_undoes_by_keyboard_and_a_second_tab_is_told(
+def test_a_lead_merges_and_undoes_by_keyboard_and_a_stale_second_tab_is_rejected(
     browser: Browser, address: str, state: StorageState, study: Study
 ) -> None:
     context = browser.new_context(storage_state=state, java_script_enabled=False)
@@ -306,7 +304,7 @@ def test_a_lead_merges_and_undoes_by_keyboard_and_a_second_tab_is_told(
     context.close()
 
 
-def test_the_bundled_codebook_of_hundreds_of_codes_stays_a_light_page(tmp_path: Path) -> None:
+def test_the_bundled_codebook_with_hundreds_of_codes_is_a_small_page(tmp_path: Path) -> None:
     new_study(tmp_path / "study", STUDY)
     study = open_study(tmp_path / "study")
     book = import_codebook(study)

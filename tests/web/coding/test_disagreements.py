@@ -1,4 +1,4 @@
-"""Disagreements and the tie-breaker's desk in the browser: by form, by keyboard, and blind where they must be."""
+"""Disagreement and tie-breaker pages by form and by keyboard, with names hidden where required."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def case(item: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two raters differ on three of twelve items; the tie-breaker has answered the second."""
     study = differing(tmp_path_factory.mktemp("made") / "study")
     comment_on_item(study, "main", "rater-1", ITEMS[0], None, f"{TELLING}, says rater-1")
@@ -46,8 +46,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(study_template, tmp_path / "study")))
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def send_assent(opened: TestClient, item: str, **fields: str) -> Response:
 KEEP = {"answer": "keep"}
 
 
-def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: Study) -> None:
+def test_a_rater_confirms_before_disagreements_are_shown_and_the_view_is_recorded(app: Starlette, study: Study) -> None:
     rater, lead = as_one(app, study, Role.RATER, "rater-2"), as_one(app, study, Role.LEAD)
     for path in (LIST, case(ITEMS[0]), f"{LIST}?open=1", case(ITEMS[7])):
         page = rater.get(path)
@@ -139,7 +139,7 @@ def test_a_rater_is_asked_before_a_look_goes_on_record(app: Starlette, study: St
     assert unblinded(study) == ["rater-1", "lead", "rater-2"]
 
 
-def test_a_form_sent_again_with_another_answer_does_not_look_saved(app: Starlette, study: Study) -> None:
+def test_resending_a_form_with_another_answer_is_rejected(app: Starlette, study: Study) -> None:
     rater = as_one(app, study, Role.RATER)
     fields = {"item": ITEMS[0], "how": "discussion", "reason": "clear", "seen": "0", "key": "k"}
     for _ in range(2):
@@ -154,7 +154,7 @@ def test_a_form_sent_again_with_another_answer_does_not_look_saved(app: Starlett
     assert "second thought" in again.text, "what was typed is not lost"
 
 
-def test_one_rater_proposes_by_form_and_the_assent_of_the_other_settles_the_case(app: Starlette, study: Study) -> None:
+def test_settling_a_case_by_form_redirects_to_the_next_open_case(app: Starlette, study: Study) -> None:
     rater = as_one(app, study, Role.RATER)
     answer = send(
         rater, "/rounds/main/decisions", case(ITEMS[0]), item=ITEMS[0], answer="keep", how="discussion", reason="clear",
@@ -251,7 +251,7 @@ def test_after_the_last_case_the_page_says_what_comes_next(app: Starlette, study
         assert len(coding.state.round("main").decisions) == 12
 
 
-def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, study: Study) -> None:
+def test_a_rejected_decision_shows_the_reason_and_keeps_the_typed_text(app: Starlette, study: Study) -> None:
     rater = as_one(app, study, Role.RATER)
     fields = {"item": ITEMS[0], "how": "together", "reason": "a long thought", "seen": "0", "key": "k"}
     early = send(rater, "/rounds/main/decisions", case(ITEMS[0]), **fields, answer="keep")
@@ -272,7 +272,7 @@ def test_what_is_refused_is_said_and_what_was_typed_is_not_lost(app: Starlette, 
     assert "Settled: keep" in late.text
 
 
-def test_a_comment_stands_in_the_discussion_without_the_names_of_others(app: Starlette, study: Study) -> None:
+def test_a_comment_appears_in_the_discussion_without_names_of_other_raters(app: Starlette, study: Study) -> None:
     second = look(as_one(app, study, Role.RATER, "rater-2"))
     answer = send(second, "/rounds/main/comments", case(ITEMS[0]), item=ITEMS[0], text="I <b>see</b>", key="c")
     assert answer.headers["location"].endswith("#discussion")
@@ -283,7 +283,7 @@ def test_a_comment_stands_in_the_discussion_without_the_names_of_others(app: Sta
     assert "rater-1" not in page
 
 
-def test_the_list_shows_each_opinion_and_takes_filters(app: Starlette, study: Study) -> None:
+def test_the_list_shows_every_answer_and_can_be_filtered(app: Starlette, study: Study) -> None:
     lead = as_one(app, study, Role.LEAD)
     settle_with_assents(study, "main", "rater-1", ITEMS[0], None, "keep")
     page = lead.get(LIST).text
@@ -297,7 +297,7 @@ def test_the_list_shows_each_opinion_and_takes_filters(app: Starlette, study: St
     assert lead.get(case(ITEMS[7])).status_code == 409
 
 
-def test_viewers_reviewers_and_raters_of_other_rounds_see_no_disagreement(app: Starlette, study: Study) -> None:
+def test_viewers_reviewers_and_raters_of_other_rounds_see_no_disagreements(app: Starlette, study: Study) -> None:
     for role in (Role.VIEWER, Role.REVIEWER):
         opened = visitor(app)
         token = invited(study.root, role)
@@ -321,7 +321,7 @@ def test_viewers_reviewers_and_raters_of_other_rounds_see_no_disagreement(app: S
     assert other.get(TIES).status_code == 403
 
 
-def test_no_name_reaches_the_tie_breaker_before_all_is_settled(app: Starlette, study: Study) -> None:
+def test_the_tie_breaker_sees_no_names_before_everything_is_settled(app: Starlette, study: Study) -> None:
     breaker = as_one(app, study, Role.TIE_BREAKER)
     assert (breaker.get(LIST).status_code, breaker.get(LIST).headers["location"]) == (303, TIES)
     answers = [breaker.get(path) for path in ("/", LIST, case(ITEMS[0]), TIES, f"{TIES}?all=1")]
@@ -335,10 +335,10 @@ def test_no_name_reaches_the_tie_breaker_before_all_is_settled(app: Starlette, s
     answers.append(send(breaker, TIES, TIES, item=ITEMS[5], answer="keep", key="agreed"))
     answers.append(send(breaker, TIES, TIES, item=ITEMS[0], answer="", key="none"))
     answers.append(send(breaker, TIES, TIES, **fields, text="it works"))
-    for one in answers:
-        told = f"{one.url} {dict(one.headers)} {one.text}"
+    for answer in answers:
+        told = f"{answer.url} {dict(answer.headers)} {answer.text}"
         assert not [word for word in ("rater-1", "rater-2", "rater A", TELLING, MEMO, ">unsure<") if word in told], (
-            one.url
+            answer.url
         )
     assert settled(study) == {}
     for item in ITEMS[:3]:
@@ -347,7 +347,7 @@ def test_no_name_reaches_the_tie_breaker_before_all_is_settled(app: Starlette, s
     assert "rater A" in breaker.get(LIST).text
 
 
-def test_the_tie_breaker_answers_by_form_once_and_comes_to_the_next(app: Starlette, study: Study) -> None:
+def test_the_tie_breaker_answers_each_case_once_and_gets_the_next(app: Starlette, study: Study) -> None:
     breaker = as_one(app, study, Role.TIE_BREAKER)
     page = breaker.get(TIES).text
     assert "how to save layer 1" in page
@@ -363,7 +363,7 @@ def test_the_tie_breaker_answers_by_form_once_and_comes_to_the_next(app: Starlet
     assert as_one(app, study, Role.LEAD).get(TIES).status_code == 409
 
 
-def test_the_start_leads_each_to_what_waits_for_them(app: Starlette, study: Study) -> None:
+def test_the_start_page_links_to_each_persons_open_tasks(app: Starlette, study: Study) -> None:
     rater, breaker = as_one(app, study, Role.RATER, "rater-2"), as_one(app, study, Role.TIE_BREAKER)
     start = rater.get("/").text
     assert f'href="{LIST}"' in start
@@ -381,8 +381,8 @@ def test_the_start_leads_each_to_what_waits_for_them(app: Starlette, study: Stud
 
 
 @pytest.fixture(scope="module")
-def folder(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return Path(shutil.copytree(made, tmp_path_factory.mktemp("served") / "study"))
+def folder(study_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(shutil.copytree(study_template, tmp_path_factory.mktemp("served") / "study"))
 
 
 @pytest.fixture(scope="module")
@@ -409,7 +409,7 @@ def open_at(browser: Browser, address: str, state: StorageState, path: str, **mo
     ("role", "paths"),
     [(Role.LEAD, (LIST, case(ITEMS[1]))), (Role.RATER, ("/",)), (Role.TIE_BREAKER, (TIES, f"{TIES}?all=1"))],
 )
-def test_the_pages_are_accessible_and_fit(
+def test_disagreement_pages_are_accessible_and_fit_their_width(
     browser: Browser, address: str, states: dict[Role, StorageState], role: Role, paths: tuple[str, ...]
 ) -> None:
     page, complaints = open_at(browser, address, states[role], paths[0])
@@ -421,7 +421,7 @@ def test_the_pages_are_accessible_and_fit(
 
 
 @pytest.mark.browser
-def test_a_tie_is_broken_and_a_case_settled_by_keyboard_alone(
+def test_ties_and_cases_can_be_settled_by_keyboard_alone(
     browser: Browser, address: str, states: dict[Role, StorageState], folder: Path
 ) -> None:
     study = open_study(folder)
@@ -467,7 +467,7 @@ def test_a_tie_is_broken_and_a_case_settled_by_keyboard_alone(
 
 
 @pytest.mark.browser
-def test_without_script_a_case_is_settled_by_form(
+def test_a_case_can_be_settled_without_javascript(
     browser: Browser, address: str, states: dict[Role, StorageState], folder: Path
 ) -> None:
     page, _ = open_at(browser, address, states[Role.LEAD], case(ITEMS[2]), java_script_enabled=False)

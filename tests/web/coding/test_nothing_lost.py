@@ -1,4 +1,4 @@
-"""Whatever happens to line, server, tab or browser: what a rater said is on record once, and nobody else's is."""
+"""Each rating is recorded exactly once under its rater, whatever happens to connection, server, tab or browser."""
 
 from __future__ import annotations
 
@@ -79,7 +79,9 @@ def kept(page: Page) -> list[Any]:
     return list(page.evaluate(f"{names}.map((name) => JSON.parse(localStorage.getItem(name)))"))
 
 
-def test_the_server_is_killed_and_started_again_while_two_rate(browser: Browser, server: Server, study: Study) -> None:
+def test_killing_the_server_while_two_people_rate_loses_no_rating(
+    browser: Browser, server: Server, study: Study
+) -> None:
     raters = {name: seated(browser, server, study, name) for name in ("rater-1", "rater-2")}
     pages = {name: at_desk(context, server) for name, context in raters.items()}
     said: dict[str, dict[str, list[str]]] = {"rater-1": {}, "rater-2": {}}
@@ -102,13 +104,11 @@ def test_the_server_is_killed_and_started_again_while_two_rate(browser: Browser,
         context.close()
 
 
-def test_queue_journal_and_export_agree_after_a_cut_in_the_middle_of_a_round(
-    browser: Browser, server: Server, study: Study
-) -> None:
+def test_queue_journal_and_export_agree_after_a_connection_loss(browser: Browser, server: Server, study: Study) -> None:
     context = seated(browser, server, study, "rater-1")
     page = at_desk(context, server)
     said: dict[str, list[str]] = {}
-    items = [one["item"] for one in list_rater_items(study, "pilot", "rater-1", left_only=True)]
+    items = [rater_item["item"] for rater_item in list_rater_items(study, "pilot", "rater-1", left_only=True)]
     for number, item in enumerate(items[:-1]):
         if number == 1:
             all_saved(page)
@@ -129,7 +129,7 @@ def test_queue_journal_and_export_agree_after_a_cut_in_the_middle_of_a_round(
     context.close()
 
 
-def test_two_tabs_of_one_rater_share_what_waits_and_double_nothing(
+def test_two_tabs_of_a_rater_share_unsent_ratings_without_duplicates(
     browser: Browser, server: Server, study: Study
 ) -> None:
     context = seated(browser, server, study, "rater-1")
@@ -146,7 +146,7 @@ def test_two_tabs_of_one_rater_share_what_waits_and_double_nothing(
     context.close()
 
 
-def test_what_one_rater_said_is_not_sent_as_anothers(browser: Browser, server: Server, study: Study) -> None:
+def test_unsent_ratings_are_not_sent_under_another_raters_name(browser: Browser, server: Server, study: Study) -> None:
     context = seated(browser, server, study, "rater-1")
     page = at_desk(context, server)
     context.set_offline(True)
@@ -173,7 +173,7 @@ def test_what_one_rater_said_is_not_sent_as_anothers(browser: Browser, server: S
     context.close()
 
 
-def test_what_was_rated_last_is_turned_back_to_without_a_line(browser: Browser, server: Server, study: Study) -> None:
+def test_the_last_rating_can_be_corrected_offline(browser: Browser, server: Server, study: Study) -> None:
     context = seated(browser, server, study, "rater-1")
     page = at_desk(context, server)
     context.set_offline(True)
@@ -191,7 +191,7 @@ def test_what_was_rated_last_is_turned_back_to_without_a_line(browser: Browser, 
     context.close()
 
 
-def test_not_now_is_tried_again_and_what_is_refused_can_be_rated_again(
+def test_a_temporary_failure_is_retried_and_a_rejected_rating_can_be_corrected(
     browser: Browser, server: Server, study: Study
 ) -> None:
     context = seated(browser, server, study, "rater-1")

@@ -88,7 +88,7 @@ def head(study: Study) -> int:
         return coding.state.head
 
 
-def test_before_everybody_has_rated_there_are_counts_and_no_words(app: Starlette, study: Study) -> None:
+def test_before_all_raters_finish_a_set_only_counts_are_shown(app: Starlette, study: Study) -> None:
     rater = joined(app, study)
     before = head(study)
     page = rater.get(PAGE).text
@@ -98,7 +98,7 @@ def test_before_everybody_has_rated_there_are_counts_and_no_words(app: Starlette
     assert head(study) == before
 
 
-def test_a_set_that_is_not_complete_cannot_be_compared_by_a_form_of_ones_own(app: Starlette, study: Study) -> None:
+def test_an_incomplete_set_cannot_be_compared_with_a_forged_form(app: Starlette, study: Study) -> None:
     rater = joined(app, study)
     before = head(study)
     for fields in (
@@ -112,7 +112,7 @@ def test_a_set_that_is_not_complete_cannot_be_compared_by_a_form_of_ones_own(app
     assert head(study) == before
 
 
-def test_looking_is_asked_for_and_put_on_record_by_a_button_alone(app: Starlette, both: Study) -> None:
+def test_comparing_a_set_needs_a_button_press_and_is_recorded(app: Starlette, both: Study) -> None:
     rater = joined(app, both)
     before = head(both)
     page = rater.get(PAGE).text
@@ -129,7 +129,7 @@ def test_looking_is_asked_for_and_put_on_record_by_a_button_alone(app: Starlette
     assert head(both) == before + 1
 
 
-def test_a_click_makes_words_one_and_the_set_goes_on(app: Starlette, both: Study) -> None:
+def test_words_are_unified_with_a_click_and_the_next_set_opens(app: Starlette, both: Study) -> None:
     rater = joined(app, both)
     act(rater, act="compare")
     refused = act(rater, act="unify", part="object", words="layer", to="lstm layer", rule="same meaning")
@@ -149,11 +149,11 @@ def test_a_click_makes_words_one_and_the_set_goes_on(app: Starlette, both: Study
         assert [made.actor for made in coding.state.round("phrases").unifications] == ["rater-1", "rater-1"]
 
 
-def test_every_way_that_is_offered_is_one_the_library_takes(both: Study) -> None:
+def test_every_offered_unification_is_accepted_when_submitted(both: Study) -> None:
     with open_coding(both) as coding:
         begin_comparing(coding, "phrases", "rater-1")
-        found = build_phrase_set(coding, "phrases", "rater-1")
-        ways = [way for side in found.sides for way in side.options]
+        phrase_set = build_phrase_set(coding, "phrases", "rater-1")
+        ways = [way for side in phrase_set.sides for way in side.options]
         assert {(way.part, way.rule) for way in ways} == {
             (part, rule) for part in ("verb", "object") for rule in ("same meaning", "hypernym")
         }
@@ -161,7 +161,7 @@ def test_every_way_that_is_offered_is_one_the_library_takes(both: Study) -> None
             unify_words(coding, "phrases", "rater-1", way.part, way.words, way.to, way.rule, "")
 
 
-def test_an_item_that_is_read_again_closes_the_words_until_it_is_rated(app: Starlette, both: Study) -> None:
+def test_a_reread_item_hides_the_comparison_until_it_is_rated_again(app: Starlette, both: Study) -> None:
     rater = joined(app, both)
     act(rater, act="compare")
     with open_coding(both) as coding:
@@ -176,7 +176,7 @@ def test_an_item_that_is_read_again_closes_the_words_until_it_is_rated(app: Star
     assert "2 of 4 phrases differ" in rater.get(PAGE).text
 
 
-def test_of_a_set_that_goes_on_nothing_is_told_with_an_earlier_one(app: Starlette, both: Study) -> None:
+def test_the_page_of_an_earlier_set_shows_nothing_of_the_open_set(app: Starlette, both: Study) -> None:
     rater = joined(app, both)
     act(rater, act="compare")
     act(rater, act="next set")
@@ -195,7 +195,7 @@ def test_of_a_set_that_goes_on_nothing_is_told_with_an_earlier_one(app: Starlett
     assert rater.get(f"{PAGE}?set=3").status_code == 409
 
 
-def test_a_lead_without_a_seat_is_asked_first_and_then_sees_names(app: Starlette, study: Study) -> None:
+def test_a_lead_who_does_not_rate_confirms_first_and_then_sees_names(app: Starlette, study: Study) -> None:
     lead = joined(app, study, Role.LEAD, "lead")
     before = head(study)
     page = lead.get(PAGE).text
@@ -209,7 +209,7 @@ def test_a_lead_without_a_seat_is_asked_first_and_then_sees_names(app: Starlette
     assert head(study) == before + 1
 
 
-def test_who_has_no_part_in_the_round_sees_nothing_of_it(app: Starlette, both: Study) -> None:
+def test_people_outside_the_round_see_no_phrases(app: Starlette, both: Study) -> None:
     for role, name in ((Role.RATER, "rater-7"), (Role.TIE_BREAKER, "tie-breaker")):
         other = joined(app, both, role, name)
         for answer in (other.get(PAGE), post(other, PAGE, {"act": "compare"}, page="/me")):
@@ -218,14 +218,14 @@ def test_who_has_no_part_in_the_round_sees_nothing_of_it(app: Starlette, both: S
     assert joined(app, both, Role.VIEWER, "reader").get(PAGE).status_code == 403
 
 
-def test_a_round_that_asks_for_no_phrases_says_so(app: Starlette, study: Study) -> None:
+def test_a_round_without_a_phrase_facet_has_no_phrases_page(app: Starlette, study: Study) -> None:
     open_by_name(study, "pilot", None)
     answer = joined(app, study).get("/rounds/pilot/phrases")
     assert answer.status_code == 409
     assert "has no phrase facet" in answer.text
 
 
-def test_the_lead_adopts_objects_when_phrases_and_phases_are_closed(app: Starlette, both: Study) -> None:
+def test_the_lead_adopts_objects_after_the_phrase_and_phase_rounds_close(app: Starlette, both: Study) -> None:
     open_by_name(both, "phases", None)
     with open_coding(both) as coding:
         for item in coding.state.round("phases").plan.items:
@@ -274,7 +274,7 @@ def state(browser: Browser, address: str, folder: Path) -> StorageState:
 
 
 @pytest.mark.browser
-def test_the_page_is_accessible_and_fits(browser: Browser, address: str, state: StorageState) -> None:
+def test_the_phrases_page_is_accessible_and_fits_its_width(browser: Browser, address: str, state: StorageState) -> None:
     context = browser.new_context(storage_state=state)
     page = context.new_page()
     complaints = complaints_of(page, address)
@@ -294,7 +294,7 @@ def test_the_page_is_accessible_and_fits(browser: Browser, address: str, state: 
 
 
 @pytest.mark.browser
-def test_words_are_made_one_by_keyboard_without_scripts(
+def test_words_are_unified_by_keyboard_without_javascript(
     browser: Browser, address: str, state: StorageState, folder: Path
 ) -> None:
     context = browser.new_context(storage_state=state, java_script_enabled=False)
@@ -309,5 +309,5 @@ def test_words_are_made_one_by_keyboard_without_scripts(
     page.get_by_role("button", name="Open set 3").press("Enter")
     expect(page.get_by_text("you: 4 left")).to_be_visible()
     with open_coding(open_study(folder)) as coding:
-        assert [made.to for made in coding.state.round("phrases").unifications] == ["layer", "load"]
+        assert [unification.to for unification in coding.state.round("phrases").unifications] == ["layer", "load"]
     context.close()

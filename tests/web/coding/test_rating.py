@@ -1,4 +1,4 @@
-"""The rating desk: by form, by script and by keyboard; nothing is lost, nothing is doubled, nothing is told."""
+"""The rating page by form, script and keyboard: no rating is lost, duplicated or shown to others."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ def left(study: Study, rater: str = "rater-1") -> list[str]:
     return [row["item"] for row in list_rater_items(study, "pilot", rater, left_only=True)]
 
 
-def said(study: Study, rater: str = "rater-1") -> dict[str, object]:
+def recorded_answers(study: Study, rater: str = "rater-1") -> dict[str, object]:
     with open_coding(study) as coding:
         given = coding.state.rounds["pilot"].ratings.get(rater, {})
         return {item: ratings[-1].answers["relevance"] for item, ratings in given.items()}
 
 
-def test_a_rater_rates_by_form_and_comes_to_the_next_item(rater: TestClient, study: Study) -> None:
+def test_rating_by_form_redirects_to_the_next_item(rater: TestClient, study: Study) -> None:
     first, second = left(study)[:2]
     page = rater.get("/rounds/pilot/rate").text
     assert first in page
     fields = {"csrf": csrf_in(page), "item": first, "key": "one", "answer.relevance": "exclude: crash", "memo": "hm"}
     answer = rater.post("/rounds/pilot/ratings", data=fields, headers={"origin": HERE})
     assert answer.status_code == 303
-    assert said(study) == {first: {"answer": "exclude", "reason": "crash"}}
+    assert recorded_answers(study) == {first: {"answer": "exclude", "reason": "crash"}}
     assert second in rater.get(answer.headers["location"]).text
     again = rater.get(f"/rounds/pilot/rate?item={first}").text
     assert "already rated" in again
@@ -81,7 +81,7 @@ def test_a_rater_rates_by_form_and_comes_to_the_next_item(rater: TestClient, stu
     assert "hm" in again
 
 
-def test_a_rating_sent_twice_is_one_and_is_answered_twice(rater: TestClient, study: Study) -> None:
+def test_a_rating_sent_twice_is_recorded_once_with_the_same_response(rater: TestClient, study: Study) -> None:
     page = rater.get("/rounds/pilot/rate").text
     record = {"key": "same", "item": left(study)[0], "answers": {"relevance": "keep"}, "seconds": 3.2}
     headers = {"x-csrf-token": csrf_in(page), "origin": HERE}
@@ -103,7 +103,7 @@ def test_a_rating_sent_twice_is_one_and_is_answered_twice(rater: TestClient, stu
         ([], 400),
     ],
 )
-def test_what_cannot_be_a_rating_is_refused_and_says_why(rater: TestClient, record: object, status: int) -> None:
+def test_an_invalid_rating_is_rejected_with_a_reason(rater: TestClient, record: object, status: int) -> None:
     headers = {"x-csrf-token": csrf_in(rater.get("/rounds/pilot/rate").text), "origin": HERE}
     answer = rater.post("/rounds/pilot/ratings", json=record, headers=headers)
     assert answer.status_code == status
@@ -111,13 +111,13 @@ def test_what_cannot_be_a_rating_is_refused_and_says_why(rater: TestClient, reco
         assert answer.json()["refused"]
 
 
-def test_a_rating_without_the_token_of_the_session_is_refused(rater: TestClient, study: Study) -> None:
+def test_a_rating_without_the_csrf_token_is_rejected(rater: TestClient, study: Study) -> None:
     record = {"key": "k", "item": left(study)[0], "answers": {"relevance": "keep"}}
     assert rater.post("/rounds/pilot/ratings", json=record, headers={"origin": HERE}).status_code == 403
-    assert said(study) == {}
+    assert recorded_answers(study) == {}
 
 
-def test_nothing_that_another_said_is_on_any_page_of_the_desk(rater: TestClient, study: Study) -> None:
+def test_no_page_shows_a_rater_the_ratings_of_others(rater: TestClient, study: Study) -> None:
     first = left(study)[0]
     for path in ("/", "/rounds/pilot/rate", f"/rounds/pilot/ahead?after={first}", "/rounds/pilot/mine"):
         answer = rater.get(path)
@@ -126,7 +126,7 @@ def test_nothing_that_another_said_is_on_any_page_of_the_desk(rater: TestClient,
         assert "rater-2" not in answer.text
 
 
-def test_the_sheets_ahead_are_those_left_in_the_rater_s_own_order(rater: TestClient, study: Study) -> None:
+def test_prefetched_sheets_are_the_unrated_items_in_the_raters_order(rater: TestClient, study: Study) -> None:
     mine = left(study)
     ahead = rater.get("/rounds/pilot/ahead", params={"after": mine[0]}).json()["sheets"]
     assert [one["item"] for one in ahead] == mine[1:]
@@ -136,7 +136,7 @@ def test_the_sheets_ahead_are_those_left_in_the_rater_s_own_order(rater: TestCli
     assert len(rater.get("/rounds/pilot/ahead", params={"after": mine[0], "most": "nine"}).json()["sheets"]) > 2
 
 
-def test_who_does_not_rate_in_a_round_sees_nothing_of_it(app: Starlette, study: Study) -> None:
+def test_people_who_do_not_rate_in_a_round_cannot_open_its_sheets(app: Starlette, study: Study) -> None:
     lead = visitor(app)
     join(lead, invited(study.root, Role.LEAD))
     answer = lead.get("/rounds/pilot/rate")
@@ -144,11 +144,11 @@ def test_who_does_not_rate_in_a_round_sees_nothing_of_it(app: Starlette, study: 
     assert TELLING not in answer.text
 
 
-def test_a_round_that_is_not_there_is_a_page_that_says_so(rater: TestClient) -> None:
+def test_an_unknown_round_is_rejected(rater: TestClient) -> None:
     assert rater.get("/rounds/nothing/rate").status_code == 409
 
 
-def test_when_all_is_rated_the_desk_says_so(rater: TestClient, study: Study) -> None:
+def test_a_finished_rater_sees_that_all_items_are_rated(rater: TestClient, study: Study) -> None:
     with open_coding(study) as coding:
         for item in left(study):
             rate(coding, "pilot", "rater-1", item, {"relevance": "keep"})
@@ -180,7 +180,7 @@ def open_desk(browser: Browser, address: str, state: StorageState, **more: objec
 
 
 @pytest.mark.browser
-def test_the_desk_is_accessible_and_fits(browser: Browser, address: str, state: StorageState) -> None:
+def test_rating_pages_are_accessible_and_fit_their_width(browser: Browser, address: str, state: StorageState) -> None:
     page, complaints = open_desk(browser, address, state)
     for path in ("rounds/pilot/rate", "rounds/pilot/mine", ""):
         page.goto(f"{address}{path}")
@@ -190,7 +190,7 @@ def test_the_desk_is_accessible_and_fits(browser: Browser, address: str, state: 
 
 
 @pytest.mark.browser
-def test_a_rater_goes_on_by_keyboard_through_a_cut_and_loses_nothing(
+def test_rating_by_keyboard_survives_a_connection_loss(
     browser: Browser, address: str, state: StorageState, folder: Path
 ) -> None:
     study = open_study(folder)
@@ -202,16 +202,16 @@ def test_a_rater_goes_on_by_keyboard_through_a_cut_and_loses_nothing(
     page.keyboard.press("1")
     page.keyboard.press("Enter")
     expect(page.locator("#saved")).to_have_text("All saved")
-    assert said(study) == {items[0]: {"answer": "keep"}}
+    assert recorded_answers(study) == {items[0]: {"answer": "keep"}}
     page.context.set_offline(True)
     for key in ("2", "3"):
         page.keyboard.press(key)
         page.keyboard.press("Enter")
     expect(page.locator("#saved")).to_contain_text("2 not yet saved")
-    assert len(said(study)) == 1
+    assert len(recorded_answers(study)) == 1
     page.context.set_offline(False)
     expect(page.locator("#saved")).to_have_text("All saved", timeout=20_000)
-    assert said(study) == {
+    assert recorded_answers(study) == {
         items[0]: {"answer": "keep"},
         items[1]: {"answer": "exclude", "reason": "crash"},
         items[2]: {"answer": "exclude", "reason": "installation"},
@@ -219,7 +219,7 @@ def test_a_rater_goes_on_by_keyboard_through_a_cut_and_loses_nothing(
     page.context.close()
 
 
-def test_practice_comes_first_counts_for_nothing_and_is_answered_at_once(tmp_path: Path) -> None:
+def test_practice_items_come_first_give_feedback_and_are_not_counted(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     practice = 'practice = [{ item = "forum/question/1", answers = { relevance = "keep" }, feedback = "It asks how." }]'
     text = study.file.read_text("utf-8").replace('instructions = "Read the title."', practice)
@@ -236,7 +236,7 @@ def test_practice_comes_first_counts_for_nothing_and_is_answered_at_once(tmp_pat
         answer = opened.post("/rounds/pilot/ratings", data=fields, headers={"origin": HERE})
         assert "<h1>Right</h1>" in answer.text
         assert "It asks how." in answer.text
-        assert said(study) == {}
+        assert recorded_answers(study) == {}
         assert "this does not count" not in opened.get("/rounds/pilot/rate").text
         assert try_practice(study, "pilot", "rater-2", "forum/question/1", {"relevance": "exclude: crash"}) == {
             "item": "forum/question/1", "right": {"relevance": False}, "answers": {"relevance": "keep"},

@@ -1,4 +1,4 @@
-"""Closing and reopening a round: what each role sees between, what goes on record, and what results say afterwards."""
+"""Closing and reopening a round: what each role sees, what is recorded, and what results say afterwards."""
 
 from __future__ import annotations
 
@@ -71,9 +71,7 @@ def unblinded(study: Study) -> list[str]:
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER, Role.LEAD, Role.TIE_BREAKER])
-def test_a_round_that_may_be_reopened_shows_no_rating_to_anybody_who_has_not_agreed_to_be_recorded(
-    app: Starlette, study: Study, role: Role
-) -> None:
+def test_a_reopenable_round_shows_no_ratings_without_a_confirmed_view(app: Starlette, study: Study, role: Role) -> None:
     visitor = seated(app, study, role)
     for address in (
         f"/evidence/item?item={ITEMS[0]}", "/rounds/main/ratings.csv", "/rounds/main/decisions.csv",
@@ -96,7 +94,7 @@ def test_a_tie_breaker_gets_no_names_while_ratings_are_missing(app: Starlette, s
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.REVIEWER])
-def test_readers_of_a_final_round_see_its_ratings_and_are_on_record_once(
+def test_readers_of_a_final_round_see_ratings_and_the_view_is_recorded_once(
     app: Starlette, study: Study, role: Role
 ) -> None:
     close_by_name(study, "main", None, final=True)
@@ -110,9 +108,7 @@ def test_readers_of_a_final_round_see_its_ratings_and_are_on_record_once(
         reopen_by_name(study, "main", None, "rater-1 is back", not_blind=True)
 
 
-def test_once_the_lead_has_looked_the_round_reopens_only_as_not_blind_and_its_results_say_so(
-    app: Starlette, study: Study
-) -> None:
+def test_after_the_lead_viewed_ratings_a_round_reopens_only_as_not_blind(app: Starlette, study: Study) -> None:
     lead = seated(app, study, Role.LEAD)
     asked = lead.get("/rounds/main/ratings.csv")
     assert "It is recorded" in asked.text
@@ -134,9 +130,7 @@ def test_once_the_lead_has_looked_the_round_reopens_only_as_not_blind_and_its_re
     assert "not blind" in lead.get("/").text.casefold()
 
 
-def test_a_settled_round_without_a_disagreement_cannot_be_reopened_blind_after_a_reader_saw_it(
-    app: Starlette, study: Study
-) -> None:
+def test_a_settled_round_cannot_be_reopened_blind_after_a_reader_saw_its_ratings(app: Starlette, study: Study) -> None:
     reopen_by_name(study, "main", None, "rater-1 goes on")
     give(study, "rater-1", f"exclude: {LABEL}")
     close_by_name(study, "main", None)
@@ -146,7 +140,7 @@ def test_a_settled_round_without_a_disagreement_cannot_be_reopened_blind_after_a
         reopen_by_name(study, "main", None, "one more look")
 
 
-def test_a_tie_breaker_who_has_seen_a_case_is_on_record(app: Starlette, study: Study) -> None:
+def test_a_tie_breakers_view_of_a_case_is_recorded(app: Starlette, study: Study) -> None:
     reopen_by_name(study, "main", None, "rater-1 goes on")
     give(study, "rater-1", "keep")
     close_by_name(study, "main", None)

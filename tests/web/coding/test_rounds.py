@@ -1,4 +1,4 @@
-"""Rounds on the desk: set up by form, opened, followed, closed; files for those who may see them, asked first."""
+"""Round pages: setup by form, opening, progress, closing, and downloads with permission and confirmation."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def status_of(study: Study, name: str = "pilot") -> str:
         return coding.state.round(name).status
 
 
-def test_the_lead_sees_every_round_how_far_it_is_and_nothing_of_what_was_said(lead: TestClient, study: Study) -> None:
+def test_the_lead_sees_the_progress_of_every_round_but_no_answers(lead: TestClient, study: Study) -> None:
     before = head(study)
     for path in ("/rounds", "/rounds/pilot", "/rounds/main"):
         page = lead.get(path)
@@ -96,7 +96,7 @@ def test_the_lead_sees_every_round_how_far_it_is_and_nothing_of_what_was_said(le
     assert head(study) == before
 
 
-def test_a_round_is_looked_at_added_changed_and_taken_away(lead: TestClient, study: Study) -> None:
+def test_a_round_is_previewed_added_changed_and_removed(lead: TestClient, study: Study) -> None:
     text = study.file.read_text("utf-8")
     seen = post(lead, "/rounds/new", {**NEW, "do": "preview"})
     assert "Preview of second" in seen.text
@@ -120,7 +120,7 @@ def test_a_round_is_looked_at_added_changed_and_taken_away(lead: TestClient, stu
     assert study.file.read_text("utf-8") == text
 
 
-def test_a_round_that_cannot_be_is_refused_and_what_was_typed_is_not_lost(lead: TestClient, study: Study) -> None:
+def test_an_invalid_round_is_rejected_and_the_form_keeps_its_values(lead: TestClient, study: Study) -> None:
     text = study.file.read_text("utf-8")
     for more, words in (
         ({"round": "pilot"}, "two rounds are called"),
@@ -137,7 +137,7 @@ def test_a_round_that_cannot_be_is_refused_and_what_was_typed_is_not_lost(lead: 
     assert study.file.read_text("utf-8") == text
 
 
-def test_the_lead_goes_through_the_life_of_a_round(lead: TestClient, study: Study) -> None:
+def test_the_lead_extends_closes_waives_and_opens_rounds_by_form(lead: TestClient, study: Study) -> None:
     def act(name: str, act: str, **more: str) -> int:
         return post(lead, f"/rounds/{name}/acts", {"act": act, **more}, f"/rounds/{name}").status_code
 
@@ -163,7 +163,7 @@ def test_the_lead_goes_through_the_life_of_a_round(lead: TestClient, study: Stud
         assert words in log
 
 
-def test_what_was_typed_for_an_act_that_is_refused_stays_on_the_page_it_came_from(lead: TestClient) -> None:
+def test_a_rejected_act_shows_the_page_it_was_sent_from_with_the_typed_values(lead: TestClient) -> None:
     fields = {"act": "replace", "rater": "rater-1", "other": "rater-2", "reason": "because", "from": "rounds"}
     answer = post(lead, "/rounds/pilot/acts", fields, "/rounds")
     assert answer.status_code == 409
@@ -172,7 +172,9 @@ def test_what_was_typed_for_an_act_that_is_refused_stays_on_the_page_it_came_fro
     assert 'value="because"' in answer.text
 
 
-def test_a_look_at_an_open_blind_round_is_asked_for_and_put_on_record_once(lead: TestClient, study: Study) -> None:
+def test_downloading_ratings_of_an_open_blind_round_needs_a_confirmation_and_is_recorded_once(
+    lead: TestClient, study: Study
+) -> None:
     before = head(study)
     asked = lead.get("/rounds/pilot/ratings.csv")
     assert "It is recorded" in asked.text
@@ -191,7 +193,7 @@ def test_a_look_at_an_open_blind_round_is_asked_for_and_put_on_record_once(lead:
     assert lead.get("/rounds/pilot/ratings.exe").status_code == 409
 
 
-def test_a_rater_gets_their_own_ratings_and_a_stranger_none(app: Starlette, study: Study) -> None:
+def test_a_rater_downloads_only_their_own_ratings_and_other_people_none(app: Starlette, study: Study) -> None:
     rater = joined(app, study, Role.RATER, "rater-1")
     own = rater.get("/rounds/pilot/ratings.csv").text
     assert own.count("rater-1") == 2
@@ -207,7 +209,7 @@ def test_a_rater_gets_their_own_ratings_and_a_stranger_none(app: Starlette, stud
             assert "rater-" not in answer.text.replace(name, "")
 
 
-def test_a_lead_who_rates_gets_their_own_until_the_round_is_closed(tmp_path: Path) -> None:
+def test_a_lead_who_rates_downloads_only_their_own_ratings_until_the_round_closes(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     study.file.write_text(study.file.read_text("utf-8").replace('"rater-1", "rater-2"', '"lead", "rater-2"'), "utf-8")
     study = open_study(study.root)
@@ -229,7 +231,7 @@ def test_a_lead_who_rates_gets_their_own_until_the_round_is_closed(tmp_path: Pat
         assert head(study) == before
 
 
-def test_a_study_without_rounds_says_what_to_do(tmp_path: Path) -> None:
+def test_a_study_without_rounds_explains_how_to_create_one(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text('[study]\nname = "empty"\n', "utf-8")
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
         lead = visitor(app)
@@ -239,14 +241,14 @@ def test_a_study_without_rounds_says_what_to_do(tmp_path: Path) -> None:
         assert lead.get("/rounds/nothing").status_code == 409
 
 
-def test_a_name_that_fits_no_address_is_refused_where_it_is_written(lead: TestClient, study: Study) -> None:
+def test_a_round_name_that_cannot_be_part_of_a_url_is_refused(lead: TestClient, study: Study) -> None:
     study.file.write_text(study.file.read_text("utf-8").replace('round = "triplets"', 'round = "a/b?c"'), "utf-8")
     page = lead.get("/rounds")
     assert page.status_code == 409
     assert "cannot be the name of a round" in page.text
 
 
-def test_a_round_of_old_whose_name_fits_no_address_leaves_every_list_whole(
+def test_an_older_round_whose_name_cannot_be_part_of_a_url_does_not_break_lists(
     app: Starlette, lead: TestClient, study: Study
 ) -> None:
     with open_coding(study) as coding:
@@ -278,7 +280,7 @@ def state(browser: Browser, address: str, folder: Path) -> StorageState:
 
 
 @pytest.mark.browser
-def test_the_pages_are_accessible_and_fit(browser: Browser, address: str, state: StorageState) -> None:
+def test_round_pages_are_accessible_and_fit_their_width(browser: Browser, address: str, state: StorageState) -> None:
     context = browser.new_context(storage_state=state)
     page = context.new_page()
     complaints = complaints_of(page, address)
@@ -291,7 +293,7 @@ def test_the_pages_are_accessible_and_fit(browser: Browser, address: str, state:
 
 
 @pytest.mark.browser
-def test_a_round_is_set_up_and_opened_by_keyboard_without_scripts(
+def test_a_round_is_created_and_opened_by_keyboard_without_javascript(
     browser: Browser, address: str, state: StorageState, folder: Path
 ) -> None:
     context = browser.new_context(storage_state=state, java_script_enabled=False)

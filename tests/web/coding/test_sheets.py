@@ -1,4 +1,4 @@
-"""Sheets of every kind of question, unrated, rated and refused; and what a desk in trouble tells a browser."""
+"""Rating sheets of every facet kind, unrated, rated and rejected, and responses when the store fails."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Study:
     folder = tmp_path_factory.mktemp("sheets") / "study"
     small_study(folder)
     text = (folder / "study.toml").read_text("utf-8")
-    options = ", ".join(f'"{one}"' for one in OPTIONS)
+    options = ", ".join(f'"{option}"' for option in OPTIONS)
     (folder / "study.toml").write_text(text + MORE.format(options=options), "utf-8")
     found = open_study(folder)
     run_funnel(found)
@@ -120,7 +120,7 @@ def sent_by_script(rater: TestClient, record: Any) -> Any:
     return rater.post("/rounds/kinds/ratings", content=json.dumps(record), headers=headers)
 
 
-def test_every_kind_of_question_is_asked_answered_and_shown_again(rater: TestClient) -> None:
+def test_every_kind_of_facet_can_be_answered_and_is_shown_again(rater: TestClient) -> None:
     first, second = ITEMS[:2]
     assert rater.get("/rounds/kinds/ahead", params={"after": first}).status_code == 200
     assert send(rater, "kinds", first, WHOLE).status_code == 303
@@ -133,7 +133,7 @@ def test_every_kind_of_question_is_asked_answered_and_shown_again(rater: TestCli
     assert second in rater.get("/rounds/kinds/mine").text or first in rater.get("/rounds/kinds/mine").text
 
 
-def test_a_refused_sheet_comes_back_as_it_was_filled_in(rater: TestClient) -> None:
+def test_a_rejected_sheet_keeps_the_entered_answers(rater: TestClient) -> None:
     typed = {name: value for name, value in WHOLE.items() if name != "answer.phase"}
     answer = send(rater, "kinds", ITEMS[3], typed)
     assert answer.status_code == 422
@@ -142,7 +142,7 @@ def test_a_refused_sheet_comes_back_as_it_was_filled_in(rater: TestClient) -> No
 
 
 @pytest.mark.parametrize("answer", ["yes", "no", "no: something else", "cannot judge"])
-def test_what_was_confirmed_or_not_can_be_opened_again(rater: TestClient, study: Study, answer: str) -> None:
+def test_a_confirmation_facet_shows_the_recorded_answer_again(rater: TestClient, study: Study, answer: str) -> None:
     with open_coding(study) as coding:
         item = coding.state.rounds["confirmed"].plan.items[0]
         rate(coding, "confirmed", "rater-1", item, {"triplet": answer})
@@ -152,7 +152,7 @@ def test_what_was_confirmed_or_not_can_be_opened_again(rater: TestClient, study:
     assert ('value="something else"' in page.text) == answer.endswith("else")
 
 
-def test_each_of_thirty_six_codes_has_a_key_and_none_has_one_of_the_desk_s(study: Study) -> None:
+def test_36_codes_have_distinct_keys_that_do_not_clash_with_desk_shortcuts(study: Study) -> None:
     desk = Desk(study)
     sheet = desk.build_sheet("many", "rater-1")
     assert sheet is not None
@@ -172,18 +172,18 @@ def test_each_of_thirty_six_codes_has_a_key_and_none_has_one_of_the_desk_s(study
     ],
     ids=["half a character", "too long", "not plain"],
 )
-def test_a_key_that_no_page_makes_is_refused_before_anything_happens(rater: TestClient, record: Any) -> None:
+def test_a_rating_with_a_malformed_key_is_rejected(rater: TestClient, record: Any) -> None:
     assert sent_by_script(rater, record).status_code == 400
 
 
-def test_what_is_nested_beyond_reason_is_refused(rater: TestClient) -> None:
+def test_deeply_nested_json_is_rejected(rater: TestClient) -> None:
     headers = {"x-csrf-token": csrf_in(rater.get("/rounds/kinds/rate").text), "origin": HERE}
     headers["content-type"] = "application/json"
     answer = rater.post("/rounds/kinds/ratings", content="[" * 50_000, headers=headers)
     assert answer.status_code == 400
 
 
-def test_a_form_without_an_item_where_all_is_rated_is_answered(rater: TestClient, study: Study) -> None:
+def test_a_form_without_an_item_is_handled_when_everything_is_rated(rater: TestClient, study: Study) -> None:
     with open_coding(study) as coding:
         for item in coding.state.rounds["confirmed"].plan.items:
             rate(coding, "confirmed", "rater-1", item, {"triplet": "yes"})
@@ -205,7 +205,7 @@ WHOLE_RECORD = {
 }
 
 
-def test_who_edits_the_study_file_stops_nobody_who_rates(app: Starlette, rater: TestClient, study: Study) -> None:
+def test_an_invalid_study_file_does_not_stop_raters(app: Starlette, rater: TestClient, study: Study) -> None:
     page = rater.get("/rounds/kinds/rate")
     lead = visitor(app)
     join(lead, invited(study.root, Role.LEAD))
@@ -223,7 +223,7 @@ def test_who_edits_the_study_file_stops_nobody_who_rates(app: Starlette, rater: 
     assert lead.get("/").status_code == 200
 
 
-def test_a_store_in_trouble_asks_for_the_same_rating_later_and_takes_it_then(rater: TestClient, study: Study) -> None:
+def test_a_store_failure_asks_the_browser_to_retry_and_the_retry_succeeds(rater: TestClient, study: Study) -> None:
     headers = {"x-csrf-token": csrf_in(rater.get("/rounds/kinds/rate").text), "origin": HERE}
     with closing(sqlite3.connect(study.root / "study.db")) as store:
         store.execute("ALTER TABLE acts RENAME TO hidden")
@@ -237,6 +237,6 @@ def test_a_store_in_trouble_asks_for_the_same_rating_later_and_takes_it_then(rat
     assert rater.post("/rounds/kinds/ratings", json=WHOLE_RECORD, headers=headers).status_code == 200
 
 
-def test_what_was_rated_in_another_study_is_not_taken(rater: TestClient) -> None:
+def test_a_rating_for_a_round_of_another_study_is_rejected(rater: TestClient) -> None:
     record = {"key": "elsewhere", "item": ITEMS[6], "answers": {}, "opened": "2020-01-01T00:00:00.000000+00:00"}
     assert sent_by_script(rater, record).status_code == 409

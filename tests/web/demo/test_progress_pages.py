@@ -77,7 +77,7 @@ def client(page: DemoPages) -> Iterator[TestClient]:
         yield opened
 
 
-def test_from_the_first_moment_every_address_leads_to_the_page(client: TestClient) -> None:
+def test_every_address_redirects_to_the_demo_page_while_the_demo_starts(client: TestClient) -> None:
     for path in ("/", "/sign-in", "/rounds/pilot/rate"):
         answer = client.get(path)
         assert (answer.status_code, answer.headers["location"]) == (303, "/demo")
@@ -89,7 +89,7 @@ def test_from_the_first_moment_every_address_leads_to_the_page(client: TestClien
         assert client.get(f"/static/{name}").status_code == 200
 
 
-def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
+def test_the_demo_page_shows_finished_running_and_future_steps(
     page: DemoPages, client: TestClient, study: Study
 ) -> None:
     after(page, [*BEFORE[:4]], study)
@@ -104,7 +104,7 @@ def test_the_page_tells_what_is_done_what_is_under_way_and_what_is_to_come(
     assert "<progress aria-label" in client.get("/demo").text, "nobody knows how long"
 
 
-def test_the_doors_open_with_the_round_and_each_link_works_once(
+def test_join_links_appear_when_the_round_opens_and_work_once(
     page: DemoPages, client: TestClient, study: Study
 ) -> None:
     doors = after(page, OPENED, study)
@@ -120,7 +120,7 @@ def test_the_doors_open_with_the_round_and_each_link_works_once(
     assert f"/join/{doors.lead}" in again
 
 
-def test_the_survey_is_shown_with_its_links_and_what_has_come_in(
+def test_the_demo_page_shows_the_survey_links_and_the_number_of_responses(
     page: DemoPages, client: TestClient, study: Study
 ) -> None:
     after(page, OPENED[:8], study)
@@ -134,7 +134,7 @@ def test_the_survey_is_shown_with_its_links_and_what_has_come_in(
     assert '<rect class="part" width="42.4" height="4"/>' in shown
 
 
-def test_whoever_answers_the_survey_is_counted(tmp_path: Path) -> None:
+def test_a_visitors_survey_response_is_counted(tmp_path: Path) -> None:
     own = opened_study(tmp_path / "study")
     page = DemoPages(own.root)
     with visitor(page) as opened:
@@ -153,7 +153,7 @@ def test_whoever_answers_the_survey_is_counted(tmp_path: Path) -> None:
     assert '<span class="number">40</span>' in shown
 
 
-def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path: Path) -> None:
+def test_the_interview_study_has_its_own_desk_under_the_demo_address(tmp_path: Path) -> None:
     own = opened_study(tmp_path / "study")
     talks = a_study(own.root / FOLDER)
     page = DemoPages(own.root)
@@ -181,7 +181,7 @@ def test_the_interviews_have_a_desk_of_their_own_below_the_same_address(tmp_path
         assert opened.get("/me").headers["location"].startswith("/sign-in"), "who leads one does not lead the other"
 
 
-def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
+def test_a_signed_out_visitor_sees_the_demo_page_and_must_sign_in_elsewhere(
     page: DemoPages, client: TestClient, study: Study
 ) -> None:
     after(page, OPENED, study)
@@ -190,7 +190,9 @@ def test_a_stranger_at_the_address_finds_the_doors_and_elsewhere_has_to_sign_in(
     assert client.get("/sign-in").status_code == 200
 
 
-def test_the_end_is_told_with_what_was_planted_and_found(page: DemoPages, client: TestClient, study: Study) -> None:
+def test_the_finished_demo_shows_planted_and_recovered_numbers(
+    page: DemoPages, client: TestClient, study: Study
+) -> None:
     after(page, ALL, study)
     shown = client.get("/demo").text
     assert "All 16 steps are done." in shown
@@ -201,7 +203,7 @@ def test_the_end_is_told_with_what_was_planted_and_found(page: DemoPages, client
     assert "All is there." in shown
 
 
-def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: DemoPages, client: TestClient, study: Study) -> None:
+def test_a_failure_is_shown_before_the_demo_process_ends(page: DemoPages, client: TestClient, study: Study) -> None:
     page.wait_until_failure_is_shown(seconds=600)  # nobody has looked: nobody is waited for
     client.get("/demo")
     after(page, FAILED, study)
@@ -215,7 +217,7 @@ def test_a_failure_is_shown_and_whoever_looks_is_waited_for(page: DemoPages, cli
     assert "data-going" not in shown
 
 
-def test_the_page_is_for_this_machine_alone_and_does_nothing_it_need_not(page: DemoPages, client: TestClient) -> None:
+def test_the_demo_page_is_served_only_to_this_machine_with_strict_headers(page: DemoPages, client: TestClient) -> None:
     assert client.get("/demo", headers={"host": "elsewhere.example"}).status_code == 400
     headers = client.get("/demo").headers
     assert "default-src 'none'" in headers["content-security-policy"]
@@ -225,13 +227,13 @@ def test_the_page_is_for_this_machine_alone_and_does_nothing_it_need_not(page: D
     assert "script-src" not in client.get("/").headers["content-security-policy"]
 
 
-def test_a_desk_that_is_no_demo_has_no_such_page(study: Study) -> None:
+def test_an_ordinary_desk_has_no_demo_page(study: Study) -> None:
     app = make_app(study.root)
     with visitor(app) as opened:
         assert opened.get("/demo").headers["location"].startswith("/sign-in")
 
 
-def test_the_desk_is_put_away_with_the_demo_even_if_nobody_came(study: Study) -> None:
+def test_the_desk_is_closed_when_the_demo_ends_without_a_visitor(study: Study) -> None:
     page = DemoPages(study.root)
     ended: list[str] = []
     with visitor(page):
@@ -279,7 +281,7 @@ def shown(study: Study) -> Iterator[Shown]:
 
 @pytest.mark.browser
 @pytest.mark.parametrize("events", [BEFORE[:4], OPENED, ALL, FAILED], ids=["before", "opened", "all", "failed"])
-def test_the_page_is_accessible_fits_its_width_and_asks_nobody_else(
+def test_the_demo_page_is_accessible_fits_its_width_and_loads_nothing_external(
     browser: Browser, shown: Shown, study: Study, events: list[Event]
 ) -> None:
     after(shown.page, events, study)
@@ -294,7 +296,7 @@ def test_the_page_is_accessible_fits_its_width_and_asks_nobody_else(
 
 @pytest.mark.browser
 @pytest.mark.parametrize("scripts", [True, False])
-def test_the_page_goes_on_by_itself_and_keeps_the_focus(
+def test_the_demo_page_updates_itself_and_keeps_the_focus(
     browser: Browser, shown: Shown, study: Study, scripts: bool
 ) -> None:
     context = browser.new_context(java_script_enabled=scripts)

@@ -1,4 +1,4 @@
-"""What the pages of the funnel wait for does not keep others waiting."""
+"""A waiting funnel page does not block other pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def coding_of(app: Starlette) -> CodingSession:
 
 
 @pytest.mark.parametrize("path", ["/funnel", "/funnel.svg", "/steps/1/kept"])
-def test_others_are_answered_while_a_page_waits_for_the_rounds(tmp_path: Path, path: str) -> None:
+def test_other_pages_respond_while_one_page_waits_for_the_rounds(tmp_path: Path, path: str) -> None:
     study = differing(tmp_path / "study")
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         cookies = dict(signed_in(app, study.root).cookies)

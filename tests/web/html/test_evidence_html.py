@@ -1,4 +1,4 @@
-"""A stranger's HTML in a page: nothing of it runs, loads, styles or misleads, and what a reader needs is there."""
+"""HTML of evidence is cleaned: it cannot run, load, style or mislead, and its text is kept."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def test_the_corpus_is_large_and_its_names_are_its_own() -> None:
+def test_the_hostile_corpus_has_at_least_60_posts_with_distinct_names() -> None:
     names = [post.name for post in hostile_posts()]
     assert len(names) >= 60
     assert len(set(names)) == len(names)
@@ -102,7 +102,7 @@ def test_the_corpus_is_large_and_its_names_are_its_own() -> None:
 
 @pytest.mark.parametrize("below", [1, None])
 @pytest.mark.parametrize("post", hostile_posts(), ids=lambda post: post.name)
-def test_of_a_hostile_post_only_what_can_be_read_is_left(post: HostilePost, below: int | None) -> None:
+def test_cleaning_a_hostile_post_keeps_only_its_readable_text(post: HostilePost, below: int | None) -> None:
     cleaned = clean(post.body, post.tags, below)
     read = Reader(cleaned)
     assert read.wrong == []
@@ -110,7 +110,7 @@ def test_of_a_hostile_post_only_what_can_be_read_is_left(post: HostilePost, belo
 
 
 @pytest.mark.parametrize("post", hostile_posts(), ids=lambda post: post.name)
-def test_what_was_cleaned_reads_the_same_a_second_time(post: HostilePost) -> None:
+def test_cleaning_twice_gives_the_same_text_as_cleaning_once(post: HostilePost) -> None:
     once = Reader(clean(post.body, post.tags))
     again = Reader(clean(clean(post.body, post.tags), post.tags))
     assert "".join(again.text) == "".join(once.text)
@@ -118,7 +118,7 @@ def test_what_was_cleaned_reads_the_same_a_second_time(post: HostilePost) -> Non
 
 @given(st.lists(st.sampled_from([*"<>/='\"&;!- a\n\x00", *(post.body for post in hostile_posts())]), max_size=30))
 @settings(max_examples=150, deadline=None)
-def test_no_mixture_of_hostile_pieces_gets_through(pieces: list[str]) -> None:
+def test_no_combination_of_hostile_fragments_passes_the_cleaning(pieces: list[str]) -> None:
     mixed = "".join(piece if len(piece) < 3 else piece[: 10 * len(pieces)] for piece in pieces)
     assert Reader(clean(mixed)).wrong == []
 
@@ -129,7 +129,7 @@ def test_no_mixture_of_hostile_pieces_gets_through(pieces: list[str]) -> None:
     st.sampled_from([(), ("python",), ("c++",), ("sql",), ("r",)]),
 )
 @settings(max_examples=200, deadline=None)
-def test_colours_never_change_the_text_of_code(code: str, classes: str, tags: tuple[str, ...]) -> None:
+def test_syntax_highlighting_never_changes_the_code(code: str, classes: str, tags: tuple[str, ...]) -> None:
     assert code_in(clean(f'<pre class="{classes}"><code>{escaped(code)}</code></pre>', tags)) == code
 
 
@@ -139,7 +139,7 @@ def test_colours_never_change_the_text_of_code(code: str, classes: str, tags: tu
     )
 )
 @settings(max_examples=100, deadline=None)
-def test_no_language_changes_the_text_of_code(pieces: list[str]) -> None:
+def test_highlighting_in_any_language_keeps_the_code_unchanged(pieces: list[str]) -> None:
     code = "".join(pieces)
     for language in LANGUAGES:
         read = Reader(highlight_code(code, language))
@@ -147,7 +147,7 @@ def test_no_language_changes_the_text_of_code(pieces: list[str]) -> None:
         assert read.wrong == []
 
 
-def test_blank_lines_and_indents_of_code_stay_where_they_were() -> None:
+def test_blank_lines_and_indentation_of_code_are_kept() -> None:
     assert code_in(clean("<pre>\n\n  a\n\tb \n\n</pre>")) == "\n  a\n\tb \n\n", "the first line break is HTML's own"
     assert code_in(clean("<pre><code>\n  a\n</code></pre>")) == "\n  a\n"
     assert code_in(clean("<pre>\n\na <b>bold</b>\n</pre>")) == "\na bold\n"
@@ -172,13 +172,13 @@ def test_blank_lines_and_indents_of_code_stay_where_they_were() -> None:
         ("x = f(1)", "lang-klingon", ("python",), "python"),
     ],
 )
-def test_a_language_is_the_one_the_post_names_or_none(
+def test_the_language_of_code_comes_from_the_post_or_is_unknown(
     code: str, classes: str, tags: tuple[str, ...], language: str
 ) -> None:
     assert detect_language(code, classes, tags) == language
 
 
-def test_python_is_coloured_by_what_its_words_are() -> None:
+def test_python_tokens_are_highlighted_by_their_kind() -> None:
     html = highlight_code("@cached\ndef load(path):  # all\n    return open('a') if path is None else 0x1F\n", "python")
     for kind, text in (
         ("name", "@cached"),
@@ -193,7 +193,7 @@ def test_python_is_coloured_by_what_its_words_are() -> None:
         assert f'<span class="code-{kind}">{text}</span>' in html
 
 
-def test_a_console_and_a_traceback_show_what_was_typed_and_what_failed() -> None:
+def test_consoles_and_tracebacks_have_prompts_and_errors_highlighted() -> None:
     console = highlight_code(">>> import torch\n>>> torch.ones(2)\ntensor([1., 1.])\n$ pip list\n", "console")
     assert console.count("code-prompt") == 3
     assert "\ntensor([1., 1.])\n" in console
@@ -202,14 +202,14 @@ def test_a_console_and_a_traceback_show_what_was_typed_and_what_failed() -> None
     assert '<span class="code-error">ValueError: no\n</span>' in failed
 
 
-def test_characters_that_turn_code_around_reach_no_further_than_their_mark() -> None:
+def test_text_direction_characters_in_code_are_isolated_and_marked() -> None:
     code = "if admin:\u202e # \u2066 return"
     html = clean(f"<pre><code>{code}</code></pre><p><code>a\u202eb</code></p><p>\u202eprose</p>")
     assert html.count("code-turn") == 3
     assert code_in(html) == code
 
 
-def test_code_beyond_a_length_stays_plain() -> None:
+def test_very_long_code_is_not_highlighted() -> None:
     assert "code-" in clean("<pre class='lang-py'>" + "import x\n" * 2_000 + "</pre>")
     assert "code-" not in clean("<pre class='lang-py'>" + "import x\n" * 3_000 + "</pre>")
 
@@ -235,24 +235,24 @@ def test_code_beyond_a_length_stays_plain() -> None:
     ],
     ids=lambda bomb: bomb[:20].strip(),
 )
-def test_a_megabyte_of_anything_is_shown_in_bounded_length(bomb: str) -> None:
+def test_a_megabyte_of_any_input_gives_output_of_bounded_length(bomb: str) -> None:
     """Without the bounds the first of these takes ten minutes, and the seventh makes half a million elements."""
     cleaned = clean(bomb)
     assert len(cleaned) < 1_000_000
     assert Reader(cleaned).wrong == []
 
 
-def test_a_post_that_is_cut_says_so_and_one_of_odd_markup_is_shown_as_it_came() -> None:
+def test_a_shortened_post_says_so_and_unusual_markup_is_shown_as_text() -> None:
     assert "The rest of this post is left out" in clean("<p>word</p>" * 10_000)
     assert "&lt;div&gt;&lt;div&gt;" in clean("<div>" * 500)
     assert "<div>" not in clean("<div>" * 500)
 
 
-def test_half_a_character_does_no_harm() -> None:
+def test_a_lone_surrogate_is_replaced() -> None:
     assert clean("<p>a\ud800b</p>") == "<p>a\ufffdb</p>"
 
 
-def test_an_image_is_a_link_that_says_what_it_shows() -> None:
+def test_an_image_becomes_a_link_with_its_description() -> None:
     link = '<a class="image" href="https://i.stack.imgur.com/a.png" rel="nofollow noopener noreferrer">'
     assert clean('<img src="https://i.stack.imgur.com/a.png" alt="the loss">') == f"{link}image: the loss</a>"
     assert clean('<img src="https://i.stack.imgur.com/a.png" alt="enter image description here">') == f"{link}image</a>"
@@ -265,11 +265,13 @@ def test_an_image_is_a_link_that_says_what_it_shows() -> None:
     ("below", "levels"),
     [(1, ["h2", "h3", "h3", "h2"]), (3, ["h4", "h5", "h5", "h4"]), (6, ["h6"] * 4), (None, ["p"] * 4)],
 )
-def test_headings_come_below_those_of_the_page_and_leave_out_no_level(below: int | None, levels: list[str]) -> None:
+def test_headings_in_a_post_are_below_the_page_headings_without_skipped_levels(
+    below: int | None, levels: list[str]
+) -> None:
     assert Reader(clean("<h2>a</h2><h5>b</h5><h4>c</h4><h1>d</h1>", below=below)).names == levels
 
 
-def test_the_same_post_is_cleaned_once() -> None:
+def test_a_cleaned_post_is_cached() -> None:
     evidence._cached_clean.cache_clear()
     assert clean("<p>a</p>", ["python"]) == clean("<p>a</p>", ("python",))
     assert evidence._cached_clean.cache_info().hits == 1
@@ -286,7 +288,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_every_colour_of_code_can_be_read_in_light_and_dark() -> None:
+def test_every_colour_of_code_has_enough_contrast_in_light_and_dark() -> None:
     tokens = dict(re.findall(r"--([\w-]+): (light-dark\([^)]+\))", TOKENS.read_text("utf-8")))
     css = (ROOT / "src" / "quaestor" / "web" / "static" / "code.css").read_text("utf-8")
     coloured = dict(re.findall(r"^\.(code-\w+) \{ color: var\(--([\w-]+)\)", css, re.MULTILINE))

@@ -48,7 +48,7 @@ def page(raters: dict[str, BrowserContext], server: Server) -> Iterator[Page]:
     found.goto(f"{server.address}rounds/{ROUND}/code/P1")
     yield found
     found.close()
-    assert [one for one in told if "ERR_INTERNET_DISCONNECTED" not in one and "422" not in one] == []
+    assert [line for line in told if "ERR_INTERNET_DISCONNECTED" not in line and "422" not in line] == []
 
 
 def all_saved(page: Page) -> None:
@@ -102,7 +102,7 @@ def drag_over(page: Page, first: tuple[int, str], last: tuple[int, str]) -> None
 
 
 def says_it_in_a_place_of_its_own(page: Page) -> bool:
-    """Whether what is saved is told in the panel, over nothing else that is in it."""
+    """Whether the panel shows the save status without covering anything else."""
     return bool(
         page.evaluate(
             """() => {
@@ -116,7 +116,7 @@ def says_it_in_a_place_of_its_own(page: Page) -> bool:
     )
 
 
-def test_overlapping_stretches_are_coded_by_key_undone_and_removed(page: Page, study: Study) -> None:
+def test_overlapping_passages_are_coded_by_key_undone_and_removed(page: Page, study: Study) -> None:
     stand_on(page, 1)
     for key in ("ArrowRight", "Shift+ArrowRight", "Shift+ArrowRight", "1"):
         page.keyboard.press(key)
@@ -142,7 +142,7 @@ def test_overlapping_stretches_are_coded_by_key_undone_and_removed(page: Page, s
     assert chips(page, 1) == ["looking at the data"]
 
 
-def test_words_in_vivo_a_memo_and_the_fields_of_a_code_by_keyboard_alone(page: Page, study: Study) -> None:
+def test_in_vivo_codes_memos_and_fields_can_be_entered_by_keyboard(page: Page, study: Study) -> None:
     stand_on(page, 3)
     for key in ("Shift+ArrowDown", "v", "m"):
         page.keyboard.press(key)
@@ -166,11 +166,11 @@ def test_words_in_vivo_a_memo_and_the_fields_of_a_code_by_keyboard_alone(page: P
     expect(page.locator("#turn-3 .margin q")).to_have_text("When shapes do not match.")
 
 
-def test_a_passage_over_turns_is_coded_undone_and_removed_as_one(page: Page, study: Study) -> None:
+def test_a_passage_across_turns_is_coded_undone_and_removed_as_one(page: Page, study: Study) -> None:
     def coded() -> list[list[dict[str, Any]]]:
         all_saved(page)
         both = [on_record(study, "rater-1", item) or [] for item in (DATA, ILLEGAL)]
-        return [[one for one in stretches if one.get("code") == "practice/design"] for stretches in both]
+        return [[stretch for stretch in stretches if stretch.get("code") == "practice/design"] for stretches in both]
 
     def passage() -> None:
         drag_over(page, (1, "model"), (3, "When"))
@@ -198,10 +198,10 @@ def test_a_passage_over_turns_is_coded_undone_and_removed_as_one(page: Page, stu
     assert coded() == [[], []]
 
 
-def test_what_is_refused_can_be_mended_and_nothing_that_came_later_is_lost(page: Page, study: Study) -> None:
+def test_a_rejected_coding_can_be_corrected_without_losing_later_codings(page: Page, study: Study) -> None:
     def codes() -> list[tuple[str, int]]:
         all_saved(page)
-        return [(one.get("code", ""), len(one.get("memo", ""))) for one in on_record(study, "rater-1", ODD)]
+        return [(passage.get("code", ""), len(passage.get("memo", ""))) for passage in on_record(study, "rater-1", ODD)]
 
     memo = page.locator("#details textarea")
 
@@ -242,7 +242,7 @@ def test_what_is_refused_can_be_mended_and_nothing_that_came_later_is_lost(page:
 @pytest.mark.parametrize(
     "words", [ARABIC, f"{PARTY} again.", f"line {PARTY} it", f"{PARTY}{PARTY} We", "again.\r\nOn a"]
 )
-def test_places_are_counted_in_characters_whatever_the_script(page: Page, study: Study, words: str) -> None:
+def test_positions_are_counted_in_characters_in_every_script(page: Page, study: Study, words: str) -> None:
     drag(page, 4, words)
     expect(page.locator("#picked")).to_contain_text(words.split("\r", maxsplit=1)[0])
     page.get_by_role("button", name="designing a model").click()
@@ -253,7 +253,7 @@ def test_places_are_counted_in_characters_whatever_the_script(page: Page, study:
     all_saved(page)
 
 
-def test_a_line_that_is_cut_costs_nothing_and_doubles_nothing(
+def test_a_connection_loss_neither_loses_nor_duplicates_codings(
     page: Page, raters: dict[str, BrowserContext], study: Study
 ) -> None:
     all_saved(page)
@@ -268,11 +268,11 @@ def test_a_line_that_is_cut_costs_nothing_and_doubles_nothing(
     all_saved(page)
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).rating_count == before + 3
-    assert [one["code"] for one in on_record(study, "rater-1", ODD)] == ["practice/data"]
+    assert [passage["code"] for passage in on_record(study, "rater-1", ODD)] == ["practice/data"]
     assert page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('quaestor/'))") == []
 
 
-def test_a_second_tab_overwrites_nothing_that_the_first_one_coded(
+def test_a_second_tab_overwrites_no_codings_of_the_first(
     page: Page, raters: dict[str, BrowserContext], server: Server, study: Study
 ) -> None:
     second = raters["rater-1"].new_page()
@@ -287,13 +287,13 @@ def test_a_second_tab_overwrites_nothing_that_the_first_one_coded(
     stand_on(other, 1)
     other.keyboard.press("2")
     all_saved(other)
-    codes = [one["code"] for one in on_record(study, "rater-1", "P2/00001")]
+    codes = [passage["code"] for passage in on_record(study, "rater-1", "P2/00001")]
     assert codes == ["practice/data", "practice/design"]
     for opened in (second, other):
         opened.close()
 
 
-def test_two_raters_at_once_never_see_each_others_codes(
+def test_two_simultaneous_raters_never_see_each_others_codes(
     page: Page, raters: dict[str, BrowserContext], server: Server, study: Study
 ) -> None:
     other = raters["rater-2"].new_page()
@@ -310,14 +310,14 @@ def test_two_raters_at_once_never_see_each_others_codes(
         opened.reload()
     assert chips(other, 1) == ["indicator"]
     assert "indicator" not in chips(page, 1)
-    assert [one["code"] for one in on_record(study, "rater-2", DATA)] == ["indicator"]
+    assert [passage["code"] for passage in on_record(study, "rater-2", DATA)] == ["indicator"]
     other.goto(f"{server.address}rounds/{ROUND}/code")
     assert "1 of 3 turns read" in other.inner_text("main")
     assert "rater-1" not in other.content()
     other.close()
 
 
-def test_the_rest_is_read_at_once_and_nothing_that_was_coded_is_touched(
+def test_marking_the_rest_of_a_page_as_read_keeps_existing_codings(
     raters: dict[str, BrowserContext], server: Server, study: Study
 ) -> None:
     page = raters["rater-2"].new_page()
@@ -329,7 +329,7 @@ def test_the_rest_is_read_at_once_and_nothing_that_was_coded_is_touched(
     all_saved(page)
     expect(page.locator("#place")).to_have_text("2 of 2 turns read")
     assert on_record(study, "rater-2", "P2/00003") == []
-    assert [one["code"] for one in on_record(study, "rater-2", "P2/00001")] == ["practice/data"]
+    assert [passage["code"] for passage in on_record(study, "rater-2", "P2/00001")] == ["practice/data"]
     expect(page.get_by_role("link", name="Next transcript: P1")).to_be_focused()
     page.get_by_role("link", name="Back to the transcripts").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Transcripts of {ROUND}")
@@ -341,7 +341,7 @@ def test_the_rest_is_read_at_once_and_nothing_that_was_coded_is_touched(
     page.close()
 
 
-def test_everybody_can_code(page: Page, server: Server) -> None:
+def test_the_coding_page_is_accessible_at_every_width(page: Page, server: Server) -> None:
     stand_on(page, 1)
     page.keyboard.press("1")
     page.locator("#turn-1 .chip").first.click()

@@ -1,4 +1,4 @@
-"""The coding page without a window: what it shows to whom, forms that need no script, refusals, and what is settled."""
+"""The coding page without a browser: visibility, forms without JavaScript, rejections and settling."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ WORDS = TALK[1][1]
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Study:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return coded_study(tmp_path_factory.mktemp("made"))
 
 
 @pytest.fixture
-def study(made: Study, tmp_path: Path) -> Study:
-    return copy_of(made, tmp_path)
+def study(study_template: Study, tmp_path: Path) -> Study:
+    return copy_of(study_template, tmp_path)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def by_script(opened: TestClient, said: dict[str, Any]) -> Response:
     return opened.post(TURNS, json={"key": "k", **said}, headers={"origin": HERE, "X-CSRF-Token": token})
 
 
-def test_who_wants_to_rate_is_led_to_the_transcripts(rater: TestClient) -> None:
+def test_the_rating_address_redirects_to_the_transcripts(rater: TestClient) -> None:
     assert rater.get(f"/rounds/{ROUND}/rate").headers["location"] == f"/rounds/{ROUND}/code"
     led = rater.get(f"/rounds/{ROUND}/rate?item={ILLEGAL}").headers["location"]
     assert led == f"{CODE}?turn=3#turn-3"
@@ -80,9 +80,7 @@ def test_who_wants_to_rate_is_led_to_the_transcripts(rater: TestClient) -> None:
     assert "0 of 2 turns read" in rater.get(f"/rounds/{ROUND}/code").text
 
 
-def test_without_a_script_words_are_quoted_or_counted_or_the_whole_turn_is_meant(
-    rater: TestClient, study: Study
-) -> None:
+def test_without_javascript_a_passage_is_quoted_counted_or_the_whole_turn(rater: TestClient, study: Study) -> None:
     add = {"turn": "1", "page": "1", "code": "practice/data", "key": "a"}
     assert (
         post(rater, TURNS, {**add, "words": "look at  the data"}, CODE).headers["location"] == f"{CODE}?page=1#turn-1"
@@ -113,9 +111,7 @@ def test_without_a_script_words_are_quoted_or_counted_or_the_whole_turn_is_meant
         ({"code": "unknown"}, "choose from:"),
     ],
 )
-def test_a_form_that_cannot_be_taken_comes_back_as_it_was_filled_in(
-    rater: TestClient, study: Study, fields: dict[str, str], why: str
-) -> None:
+def test_a_rejected_form_keeps_its_values(rater: TestClient, study: Study, fields: dict[str, str], why: str) -> None:
     sent = {"turn": "1", "page": "1", "code": "practice", "memo": "not to be typed again", "key": "a", **fields}
     answer = post(rater, TURNS, sent, CODE)
     assert answer.status_code == 422
@@ -124,7 +120,7 @@ def test_a_form_that_cannot_be_taken_comes_back_as_it_was_filled_in(
     assert on_record(study, "rater-1", DATA) is None
 
 
-def test_the_rest_of_a_page_is_read_all_or_none_and_once(rater: TestClient, study: Study) -> None:
+def test_marking_the_rest_of_a_page_as_read_happens_once_and_completely(rater: TestClient, study: Study) -> None:
     post(rater, TURNS, {"turn": "1", "code": "practice", "page": "1", "key": "a"}, CODE)
     for _ in range(2):
         assert post(rater, TURNS, {"read": "0-3", "page": "1", "key": "b"}, CODE).status_code == 303
@@ -135,7 +131,7 @@ def test_the_rest_of_a_page_is_read_all_or_none_and_once(rater: TestClient, stud
     assert "All turns are read" in rater.get(CODE).text
 
 
-def test_what_a_script_sends_is_recorded_once_by_its_key(rater: TestClient, study: Study) -> None:
+def test_a_coding_sent_twice_with_one_key_is_recorded_once(rater: TestClient, study: Study) -> None:
     said = {"turn": 1, "stretches": [stretch(0, 5, "practice")], "rater": "rater-1"}
     first, second = by_script(rater, said), by_script(rater, said)
     assert (first.status_code, first.json()) == (second.status_code, second.json())
@@ -156,13 +152,13 @@ def test_what_a_script_sends_is_recorded_once_by_its_key(rater: TestClient, stud
         ({"read": [0]}, 400),
     ],
 )
-def test_what_makes_no_sense_is_refused(rater: TestClient, study: Study, said: dict[str, Any], status: int) -> None:
+def test_an_invalid_coding_is_rejected(rater: TestClient, study: Study, said: dict[str, Any], status: int) -> None:
     assert by_script(rater, said).status_code == status
     with open_coding(study) as coding:
         assert coding.state.round(ROUND).rating_count == 0
 
 
-def test_a_name_that_is_replaced_meanwhile_moves_no_stretch(rater: TestClient, study: Study) -> None:
+def test_replacing_a_name_meanwhile_does_not_shift_a_coded_passage(rater: TestClient, study: Study) -> None:
     shown = rater.get(CODE).text
     seen = int(shown.partition('data-seen="')[2].partition('"')[0])
     place = WORDS.index("the data")
@@ -180,7 +176,7 @@ def test_a_name_that_is_replaced_meanwhile_moves_no_stretch(rater: TestClient, s
     assert on_record(study, "rater-1", DATA) == [stretch(6, 12)], "half of a pseudonym stands for the whole name"
 
 
-def test_without_a_script_a_name_that_is_added_meanwhile_moves_no_stretch(rater: TestClient, study: Study) -> None:
+def test_without_javascript_a_name_added_meanwhile_does_not_shift_a_passage(rater: TestClient, study: Study) -> None:
     """What is sent is counted in the words that the page showed, by word and by place."""
     post(rater, TURNS, {"turn": "1", "words": "is designed", "code": "practice/design", "key": "a"}, CODE)
     shown = rater.get(f"{CODE}?turn=1").text
@@ -201,7 +197,7 @@ def test_without_a_script_a_name_that_is_added_meanwhile_moves_no_stretch(rater:
     assert on_record(study, "rater-1", DATA) == [stretch(model, model + 14, "practice")]
 
 
-def test_a_rater_finds_nothing_of_another_on_any_page(app: Starlette, rater: TestClient, study: Study) -> None:
+def test_no_page_shows_a_rater_the_codings_of_others(app: Starlette, rater: TestClient, study: Study) -> None:
     other = visiting(app, study, "rater-2")
     mine = {"words": WORDS[:5], "turn": "1", "page": "1", "code": "shapes", "memo": "a secret thought", "key": "a"}
     post(rater, TURNS, mine, CODE)
@@ -214,7 +210,7 @@ def test_a_rater_finds_nothing_of_another_on_any_page(app: Starlette, rater: Tes
     assert stranger.get(CODE).status_code == 409
 
 
-def test_a_long_transcript_comes_in_pages(tmp_path: Path) -> None:
+def test_a_long_transcript_is_split_into_pages(tmp_path: Path) -> None:
     talk = [("Interviewer" if number % 2 else "Guest", f"Turn {number}.") for number in range(3 * MOST_TURNS)]
     study = coded_study(tmp_path, [talk])
     with interviews_of(study) as interviews:
@@ -237,7 +233,7 @@ def closed(study: Study) -> Study:
     return study
 
 
-def test_both_raters_words_stand_side_by_side_and_are_settled_code_by_code(app: Starlette, closed: Study) -> None:
+def test_passages_of_both_raters_are_side_by_side_and_settled_code_by_code(app: Starlette, closed: Study) -> None:
     lead = visiting(app, closed, "lead", Role.LEAD)
     address = f"/rounds/{ROUND}/disagreements"
     listed = lead.get(address).text
@@ -252,7 +248,7 @@ def test_both_raters_words_stand_side_by_side_and_are_settled_code_by_code(app: 
     assert made == [stretch(29, 86, "indicator"), stretch(77, 86)]
 
 
-def test_the_lead_adopts_words_in_vivo_on_their_page(app: Starlette, closed: Study) -> None:
+def test_the_lead_adopts_in_vivo_codes_on_their_page(app: Starlette, closed: Study) -> None:
     lead = visiting(app, closed, "lead", Role.LEAD)
     page = f"/rounds/{ROUND}/in-vivo"
     assert "No in-vivo codes" in lead.get(page).text
@@ -273,7 +269,7 @@ def test_the_lead_adopts_words_in_vivo_on_their_page(app: Starlette, closed: Stu
     assert (refused.status_code, "has no in vivo passage from 70" in refused.text) == (422, True)
 
 
-def test_a_round_over_transcripts_asks_for_nothing_else(tmp_path: Path) -> None:
+def test_a_round_of_transcripts_cannot_have_other_facets(tmp_path: Path) -> None:
     from quaestor.base.errors import SettingsError
 
     facet = '\n[facets.mood]\nkind = "text"\n'

@@ -76,11 +76,11 @@ def in_sight(page: Page, place: str) -> bool:
 
 def codes_of(page: Page, study: Study, item: str) -> list[str]:
     all_saved(page)
-    return [one.get("code", "") for one in on_record(study, "rater-1", item) or []]
+    return [passage.get("code", "") for passage in on_record(study, "rater-1", item) or []]
 
 
 @pytest.mark.parametrize("width", [1280, 320])
-def test_the_next_turn_and_a_link_to_one_are_in_sight(page: Page, server: Server, width: int) -> None:
+def test_the_next_turn_and_a_linked_turn_are_scrolled_into_view(page: Page, server: Server, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 700})
     last = page.locator(".turn.own").last.get_attribute("id")
     assert last
@@ -91,13 +91,13 @@ def test_the_next_turn_and_a_link_to_one_are_in_sight(page: Page, server: Server
     assert in_sight(page, f"#{last} .who")
 
 
-def test_a_key_leads_to_the_next_turn_that_is_not_read(page: Page) -> None:
+def test_a_key_moves_to_the_next_unread_turn(page: Page) -> None:
     stand_on(page, 1)
     page.keyboard.press("n")
     expect(page.locator("#turn-3 .spoken")).to_be_focused()
 
 
-def test_what_a_code_asks_for_is_in_sight_when_it_is_asked(page: Page, study: Study) -> None:
+def test_the_fields_of_a_chosen_code_are_scrolled_into_view(page: Page, study: Study) -> None:
     stand_on(page, 3)
     page.keyboard.press("w")
     page.keyboard.press("/")
@@ -118,7 +118,7 @@ def test_what_a_code_asks_for_is_in_sight_when_it_is_asked(page: Page, study: St
     assert codes_of(page, study, "P1/00003") == []
 
 
-def test_a_code_is_found_by_its_name_and_given_to_the_words_that_were_selected(page: Page, study: Study) -> None:
+def test_a_code_is_found_by_name_and_applied_to_the_selected_words(page: Page, study: Study) -> None:
     stand_on(page, 1)
     for key in ("ArrowRight", "ArrowRight", "/"):
         page.keyboard.press(key)
@@ -147,7 +147,7 @@ def test_a_code_is_found_by_its_name_and_given_to_the_words_that_were_selected(p
     assert codes_of(page, study, "P1/00001") == [], "z undoes, whatever key the codebook gives to a code"
 
 
-def test_the_end_of_a_long_selection_stays_in_sight_and_goes_on_over_turns(page: Page, study: Study) -> None:
+def test_the_end_of_a_long_selection_stays_in_view_and_extends_across_turns(page: Page, study: Study) -> None:
     address = page.url
     page.goto(f"{address}?turn={len(TALKS[0]) - 1}")
     stand_on(page, len(TALKS[0]) - 1)
@@ -163,13 +163,13 @@ def test_the_end_of_a_long_selection_stays_in_sight_and_goes_on_over_turns(page:
     page.keyboard.press("1")
     all_saved(page)
     parts = {item: on_record(study, "rater-1", item) for item in ("P1/00001", "P1/00003", "P1/00005")}
-    assert [len(one or []) for one in parts.values()] == [1, 1, 1]
-    assert len({one[0]["link"] for one in parts.values() if one}) == 1
+    assert [len(part or []) for part in parts.values()] == [1, 1, 1]
+    assert len({part[0]["link"] for part in parts.values() if part}) == 1
     page.keyboard.press("z")
     assert codes_of(page, study, "P1/00001") == codes_of(page, study, "P1/00005") == []
 
 
-def test_what_the_mouse_selected_is_where_the_keyboard_goes_on(page: Page) -> None:
+def test_the_keyboard_continues_from_a_mouse_selection(page: Page) -> None:
     place = page.locator("#turn-1 .spoken").evaluate(
         """one => {
           const range = document.createRange();
@@ -186,7 +186,7 @@ def test_what_the_mouse_selected_is_where_the_keyboard_goes_on(page: Page) -> No
     assert page.evaluate("getSelection().toString()") == "look at"
 
 
-def test_two_windows_that_code_the_same_turn_undo_nothing_of_each_other(
+def test_two_windows_coding_the_same_turn_do_not_undo_each_other(
     page: Page, rater: BrowserContext, server: Server, study: Study
 ) -> None:
     other = rater.new_page()
@@ -211,7 +211,7 @@ def test_two_windows_that_code_the_same_turn_undo_nothing_of_each_other(
     other.close()
 
 
-def test_words_that_are_read_from_the_right_are_selected_to_the_left(page: Page, server: Server, study: Study) -> None:
+def test_right_to_left_text_is_selected_with_the_left_arrow(page: Page, server: Server, study: Study) -> None:
     page.goto(f"{server.address}rounds/{ROUND}/code/P3")
     stand_on(page, 1)
     for key in ("ArrowLeft", "ArrowLeft", "Shift+ArrowLeft", "1"):
@@ -223,13 +223,15 @@ def test_words_that_are_read_from_the_right_are_selected_to_the_left(page: Page,
     all_saved(page)
 
 
-def test_the_question_of_the_guide_stays_in_view(page: Page) -> None:
+def test_the_guide_question_stays_in_view(page: Page) -> None:
     page.locator(".turn.own").nth(12).scroll_into_view_if_needed()
     page.mouse.wheel(0, 600)
     expect(page.locator(".asked").last).to_be_in_viewport()
 
 
-def test_a_closed_round_says_what_did_not_come_in(page: Page, rater: BrowserContext, study: Study) -> None:
+def test_a_closed_round_reports_the_codings_that_were_not_saved(
+    page: Page, rater: BrowserContext, study: Study
+) -> None:
     rater.set_offline(True)
     stand_on(page, 3)
     page.keyboard.press("1")

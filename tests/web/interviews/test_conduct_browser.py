@@ -55,7 +55,7 @@ def page(people: dict[str, BrowserContext], server: Server, name: str) -> Iterat
     found.context.set_offline(False)
     found.close()
     expected = ("ERR_INTERNET_DISCONNECTED", "ERR_CONNECTION", "409", "410", "422")
-    assert [one for one in told if not any(part in one for part in expected)] == []
+    assert [line for line in told if not any(part in line for part in expected)] == []
 
 
 def at_desk(context: BrowserContext, server: Server, name: str, stop: int = 0) -> Page:
@@ -64,7 +64,7 @@ def at_desk(context: BrowserContext, server: Server, name: str, stop: int = 0) -
     return page
 
 
-def told(study: Study, name: str) -> Conversation:
+def conversation_of(study: Study, name: str) -> Conversation:
     with open_interviews(study) as interviews:
         return read_conversation(interviews, name)
 
@@ -94,7 +94,7 @@ def texts(page: Page) -> list[str]:
     return page.locator(".notes:not([hidden]) .text").all_inner_texts()
 
 
-def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, study: Study, name: str) -> None:
+def test_typed_text_never_triggers_commands_and_is_not_cut_off(page: Page, study: Study, name: str) -> None:
     press(page, "n", "o")
     page.keyboard.type("cost, a nice aspect")
     press(page, "Escape", "f")
@@ -105,7 +105,9 @@ def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, stu
     press(page, "C")
     expect(page.locator("#unstarted")).to_be_hidden()
     all_saved(page)
-    assert [(one.text, one.follow_up) for one in told(study, name).notes] == [("cost, a nice aspect!", True)]
+    assert [(note.text, note.follow_up) for note in conversation_of(study, name).notes] == [
+        ("cost, a nice aspect!", True)
+    ]
     page.locator("#note").fill("x" * 10_001)
     page.get_by_role("button", name="Save note").click()
     expect(page.locator("#too-long")).to_be_visible()
@@ -116,7 +118,7 @@ def test_words_are_never_taken_for_commands_and_none_are_cut_off(page: Page, stu
     all_saved(page)
 
 
-def test_after_the_last_question_what_was_typed_is_saved_and_the_end_is_near(
+def test_after_the_last_question_notes_are_saved_and_the_end_button_is_focused(
     page: Page, study: Study, name: str
 ) -> None:
     press(page, "c", "g")
@@ -127,10 +129,10 @@ def test_after_the_last_question_what_was_typed_is_saved_and_the_end_is_near(
     press(page, "Escape", "n")
     expect(page.get_by_role("button", name="End interview")).to_be_focused()
     all_saved(page)
-    assert [one.text for one in told(study, name).notes] == ["thanks from both"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["thanks from both"]
 
 
-def test_two_windows_of_one_person_keep_two_drafts(
+def test_two_windows_of_one_interviewer_keep_separate_drafts(
     page: Page, people: dict[str, BrowserContext], server: Server, name: str
 ) -> None:
     other = at_desk(people["interviewer"], server, name)
@@ -145,7 +147,7 @@ def test_two_windows_of_one_person_keep_two_drafts(
     other.close()
 
 
-def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: Study, name: str) -> None:
+def test_an_interview_can_be_conducted_by_keyboard_from_start_to_protocol(page: Page, study: Study, name: str) -> None:
     press(page, "c", "n")
     expect(page.get_by_role("heading", name="Which stages does your work have?")).to_be_focused()
     write(page, "three stages")
@@ -170,12 +172,12 @@ def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: St
     page.wait_for_url("**/protocol")
     expect(page.get_by_role("heading", name=f"Protocol of {name}")).to_be_visible()
     assert_for_everyone(page)
-    now = told(study, name)
-    assert [(one.text, one.follow_up, one.amended) for one in now.notes] == [
+    now = conversation_of(study, name)
+    assert [(note.text, note.follow_up, note.amended) for note in now.notes] == [
         ("three stages", False, False),
         ("And at night? And by day?", True, True),
     ]
-    assert [one.item or one.other for one in now.ticked("factors")] == ["data", "who pays"]
+    assert [tick.item or tick.other for tick in now.ticked("factors")] == ["data", "who pays"]
     assert [now.state_of(one) for one in ("stages", "factors", "illegal")] == ["asked", "asked", "skipped"]
     assert (now.clock.status, now.clock.by) == ("ended", "interviewer")
     assert kept(page) == []
@@ -187,7 +189,7 @@ def test_the_whole_guide_by_keyboard_alone_to_the_protocol(page: Page, study: St
     assert kept(page) == [], "a single key sets nothing running again"
 
 
-def test_two_people_see_each_others_notes_and_nobody_overwrites(
+def test_two_interviewers_see_each_others_notes_and_overwrite_nothing(
     page: Page, people: dict[str, BrowserContext], server: Server, study: Study, name: str
 ) -> None:
     press(page, "c", "n")
@@ -211,15 +213,15 @@ def test_two_people_see_each_others_notes_and_nobody_overwrites(
     press(other, "n", "1")
     expect(page.locator("#stop-2 input[value=data]")).to_be_checked(timeout=SOON)
     expect(page.locator("#guide a[data-stop='2'] .mark")).to_have_text("asked")
-    assert told(study, name).clock.section == "practice", "the clock follows who asks, not who takes notes"
+    assert conversation_of(study, name).clock.section == "practice", "the clock follows who asks, not who takes notes"
     press(other, "n")
     other.get_by_role("button", name="Make the clock follow me").click()
     expect(page.locator("#clock-section .name")).to_have_text("Legitimacy", timeout=SOON)
     other.close()
-    assert {one.by for one in told(study, name).notes} == {"interviewer", "second"}
+    assert {note.by for note in conversation_of(study, name).notes} == {"interviewer", "second"}
 
 
-def test_a_cut_line_loses_nothing_and_stops_nobody(page: Page, study: Study, name: str) -> None:
+def test_a_connection_loss_does_not_stop_the_interview_or_lose_notes(page: Page, study: Study, name: str) -> None:
     press(page, "c", "n")
     write(page, "with a line")
     all_saved(page)
@@ -232,22 +234,22 @@ def test_a_cut_line_loses_nothing_and_stops_nobody(page: Page, study: Study, nam
     press(page, "Enter", "Escape", "n", "s")
     expect(page.get_by_role("heading", name="Thanks", exact=True)).to_be_visible()
     expect(page.locator("#saved")).to_contain_text("notes not saved yet")
-    assert [one.text for one in told(study, name).notes] == ["with a line"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["with a line"]
     page.context.set_offline(False)
     all_saved(page)
-    now = told(study, name)
-    assert [(one.question, one.text) for one in now.notes] == [
+    now = conversation_of(study, name)
+    assert [(note.question, note.text) for note in now.notes] == [
         ("stages", "with a line"),
         ("stages", "without one \N{PARTY POPPER}"),
         ("factors", "still none, amended"),
     ]
     assert now.clock.section == "thanks"
-    assert [one.item for one in now.ticked("factors")] == ["time"]
+    assert [tick.item for tick in now.ticked("factors")] == ["time"]
     assert now.state_of("illegal") == "skipped"
     assert kept(page) == []
 
 
-def test_amending_loses_nothing_that_was_typed(page: Page, study: Study, name: str) -> None:
+def test_amending_a_note_keeps_unsaved_text(page: Page, study: Study, name: str) -> None:
     press(page, "n")
     write(page, "data first")
     press(page, "w")
@@ -269,16 +271,16 @@ def test_amending_loses_nothing_that_was_typed(page: Page, study: Study, name: s
     expect(page.locator("#other-2")).to_have_value("who pays")
     press(page, "n")
     all_saved(page)
-    now = told(study, name)
-    assert [(one.text, one.amended) for one in now.notes] == [
+    now = conversation_of(study, name)
+    assert [(note.text, note.amended) for note in now.notes] == [
         ("data first, then models", True),
         ("half a thought", False),
     ]
-    assert [one.other for one in now.ticked("factors")] == ["who pays"]
+    assert [tick.other for tick in now.ticked("factors")] == ["who pays"]
     assert kept(page) == []
 
 
-def test_the_words_of_every_refused_note_are_kept(page: Page, study: Study, server: Server, name: str) -> None:
+def test_the_text_of_every_rejected_note_is_kept(page: Page, study: Study, server: Server, name: str) -> None:
     press(page, "n")
     page.context.set_offline(True)
     write(page, "one")
@@ -304,10 +306,10 @@ def test_the_words_of_every_refused_note_are_kept(page: Page, study: Study, serv
     expect(page.locator("#note")).to_have_value("three\nfour")
     press(page, "n")
     all_saved(page)
-    assert [one.text for one in told(study, name).notes] == ["one\ntwo", "three\nfour"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["one\ntwo", "three\nfour"]
 
 
-def test_nothing_is_covered_and_nothing_is_cut(page: Page) -> None:
+def test_no_element_of_the_page_is_covered_or_cut_off(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     press(page, "c", "n", "n")
     for number in range(8):
@@ -328,14 +330,14 @@ def test_nothing_is_covered_and_nothing_is_cut(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
 
 
-def test_a_killed_server_and_a_closed_tab_lose_nothing(
+def test_a_killed_server_and_a_closed_tab_lose_no_notes(
     page: Page, people: dict[str, BrowserContext], server: Server, study: Study, name: str
 ) -> None:
     press(page, "c", "n")
     write(page, "acknowledged")
     all_saved(page)
     server.kill()
-    assert [one.text for one in told(study, name).notes] == ["acknowledged"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["acknowledged"]
     write(page, "while it was dead")
     press(page, "w")
     page.keyboard.type("half a wor")
@@ -345,12 +347,12 @@ def test_a_killed_server_and_a_closed_tab_lose_nothing(
     again = at_desk(people["interviewer"], server, name, 1)
     all_saved(again)
     assert texts(again) == ["acknowledged", "while it was dead"]
-    assert [one.text for one in told(study, name).notes] == ["acknowledged", "while it was dead"]
+    assert [note.text for note in conversation_of(study, name).notes] == ["acknowledged", "while it was dead"]
     expect(again.locator("#note")).to_have_value("half a wor")
     again.close()
 
 
-def test_nothing_stays_in_a_browser_of_who_has_withdrawn(page: Page, study: Study, name: str) -> None:
+def test_a_withdrawal_clears_the_notes_in_the_browser(page: Page, study: Study, name: str) -> None:
     press(page, "n")
     page.context.set_offline(True)
     write(page, "what they take back")

@@ -53,7 +53,7 @@ def desk(app: Starlette, study: Study) -> TestClient:
     return signed_in(app, study.root, Role.INTERVIEWER)
 
 
-def told(study: Study) -> Conversation:
+def conversation_of(study: Study) -> Conversation:
     with open_interviews(study) as interviews:
         return read_conversation(interviews, "P1")
 
@@ -74,7 +74,7 @@ def script(opened: TestClient) -> dict[str, str]:
     return {"origin": origin, "x-csrf-token": csrf, "content-type": "application/json"}
 
 
-def test_before_consent_there_is_no_desk_and_no_note(app: Starlette, desk: TestClient, study: Study) -> None:
+def test_before_consent_no_notes_can_be_taken(app: Starlette, desk: TestClient, study: Study) -> None:
     with open_interviews(study) as interviews:
         with_interview(interviews, with_participant(interviews, consent=False))
     page = desk.get("/interviews/P2/conduct").text
@@ -93,7 +93,7 @@ def test_before_consent_there_is_no_desk_and_no_note(app: Starlette, desk: TestC
     assert 'id="note"' in desk.get("/interviews/P2/conduct").text
 
 
-def test_a_whole_conversation_by_forms_alone(desk: TestClient, study: Study) -> None:
+def test_an_interview_can_be_conducted_with_forms_only(desk: TestClient, study: Study) -> None:
     page = desk.get(DESK).text
     assert "Not started" in page
     assert "Thank you for your time." in page
@@ -103,12 +103,12 @@ def test_a_whole_conversation_by_forms_alone(desk: TestClient, study: Study) -> 
     assert step(desk, 1, "next", note="And at night?", follow_up="yes").headers["location"] == f"{DESK}?stop=2"
     assert step(desk, 2, "next", **{"item.2": "data", "other.2": "who pays"}).headers["location"] == f"{DESK}?stop=3"
     assert step(desk, 3, "skip").headers["location"] == f"{DESK}?stop=4"
-    now = told(study)
-    assert [(one.question, one.text, one.follow_up) for one in now.notes] == [
+    now = conversation_of(study)
+    assert [(note.question, note.text, note.follow_up) for note in now.notes] == [
         ("stages", ODD, False),
         ("stages", "And at night?", True),
     ]
-    assert [one.item or one.other for one in now.ticked("factors")] == ["data", "who pays"]
+    assert [tick.item or tick.other for tick in now.ticked("factors")] == ["data", "who pays"]
     assert [now.state_of(one) for one in ("stages", "factors", "illegal")] == ["asked", "asked", "skipped"]
     assert now.clock.section == "thanks"
     page = desk.get(f"{DESK}?stop=1").text
@@ -116,7 +116,7 @@ def test_a_whole_conversation_by_forms_alone(desk: TestClient, study: Study) -> 
     assert "<script>alert" not in page
     assert "Ask it after all" in desk.get(f"{DESK}?stop=3").text
     step(desk, 3, "ask")
-    assert told(study).state_of("illegal") == ""
+    assert conversation_of(study).state_of("illegal") == ""
     done = post(desk, ACTS, {"act": "clock", "what": "end", "key": "c9", "stop": "4"}, page=DESK)
     assert done.headers["location"] == PROTOCOL
     page = desk.get(PROTOCOL).text
@@ -128,46 +128,49 @@ def test_a_whole_conversation_by_forms_alone(desk: TestClient, study: Study) -> 
     assert "# Protocol of the interview P1" in file.text
 
 
-def test_a_note_is_amended_by_form_and_refused_words_are_not_lost(desk: TestClient, study: Study) -> None:
+def test_a_note_is_amended_by_form_and_a_rejected_note_keeps_its_text(desk: TestClient, study: Study) -> None:
     step(desk, 1, "save", note="data frist")
-    key = told(study).notes[0].key
+    key = conversation_of(study).notes[0].key
     page = desk.get(f"{DESK}?stop=1&amend={key}").text
     assert "Edit your note" in page
     assert "data frist</textarea>" in page
     step(desk, 1, "save", note="data first", amends=key)
-    assert [one.text for one in told(study).notes] == ["data first"]
+    assert [note.text for note in conversation_of(study).notes] == ["data first"]
     refused = step(desk, 1, "save", note="x" * 10_001)
     assert refused.status_code == 422
     assert "x" * 10_001 in refused.text
-    assert told(study).notes[0].amended
+    assert conversation_of(study).notes[0].amended
 
 
-def test_a_form_undoes_no_tick_that_somebody_else_made_meanwhile(desk: TestClient, study: Study) -> None:
+def test_saving_a_form_keeps_ticks_that_another_interviewer_made_meanwhile(desk: TestClient, study: Study) -> None:
     desk.get(f"{DESK}?stop=2")
     with open_interviews(study) as interviews:
         tick_item(interviews, "P1", Stamp("second"), "factors", "time")
     step(desk, 2, "save", **{"item.2": "data"})
-    assert {one.item: one.by for one in told(study).ticked("factors")} == {"time": "second", "data": "interviewer"}
+    assert {tick.item: tick.by for tick in conversation_of(study).ticked("factors")} == {
+        "time": "second",
+        "data": "interviewer",
+    }
     step(desk, 2, "save", **{"was.2": "time", "key": "untick"})
-    assert [one.item for one in told(study).ticked("factors")] == ["data"]
+    assert [tick.item for tick in conversation_of(study).ticked("factors")] == ["data"]
     with open_interviews(study) as interviews:
         tick_item(interviews, "P1", Stamp("second"), "factors", "data", on=False)
     step(desk, 2, "save", **{"was.2": "data", "item.2": "data", "key": "as it was shown"})
-    assert told(study).ticked("factors") == []
+    assert conversation_of(study).ticked("factors") == []
 
 
-def test_an_act_that_is_sent_twice_is_one_and_a_form_too(desk: TestClient, study: Study) -> None:
+def test_an_act_or_form_sent_twice_is_recorded_once(desk: TestClient, study: Study) -> None:
     first = send(desk).json()["number"]
     assert first > 0
     assert send(desk).json()["number"] == first
     assert send(desk, text="something else").status_code == 422
     for _ in range(2):
         step(desk, 1, "save", note="once", key="form")
-    assert [one.text for one in told(study).notes] == ["data first", "once"]
+    assert [note.text for note in conversation_of(study).notes] == ["data first", "once"]
     assert send(desk, "clock", "k2", what="pause").json()["number"] == 0, "nothing runs that could be paused"
 
 
-def test_acts_that_are_none_are_refused(desk: TestClient, study: Study) -> None:
+def test_malformed_acts_are_rejected(desk: TestClient, study: Study) -> None:
     for wrong in (
         b"{",
         b"[]",
@@ -190,10 +193,10 @@ def test_acts_that_are_none_are_refused(desk: TestClient, study: Study) -> None:
     assert send(desk, rater="somebody else").status_code == 409
     assert send(desk, opened="another study").status_code == 409
     assert post(desk, ACTS, {"act": "step", "key": "a"}, page=DESK).status_code == 422
-    assert told(study) == Conversation()
+    assert conversation_of(study) == Conversation()
 
 
-def test_others_read_what_came_since_and_nobody_else_does(app: Starlette, desk: TestClient, study: Study) -> None:
+def test_only_interviewers_can_read_new_entries_of_others(app: Starlette, desk: TestClient, study: Study) -> None:
     other = window(app)
     join(other, invited(study.root, Role.INTERVIEWER, "second"))
     seen = desk.get(SINCE).json()["head"]
@@ -208,7 +211,7 @@ def test_others_read_what_came_since_and_nobody_else_does(app: Starlette, desk: 
         assert signed_in(app, study.root, role).get(SINCE).status_code == 403
 
 
-def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestClient, study: Study) -> None:
+def test_consent_is_recorded_for_the_version_that_was_shown(desk: TestClient, study: Study) -> None:
     with open_interviews(study) as interviews:
         with_interview(interviews, with_participant(interviews, consent=False))
     shown = desk.get("/interviews/P2/conduct").text
@@ -232,7 +235,7 @@ def test_what_they_say_is_put_on_record_for_the_text_that_was_shown(desk: TestCl
         assert find_consent(interviews, "P2").version == 2
 
 
-def test_a_protocol_is_shown_without_a_clock_and_the_desk_says_that_it_stands(desk: TestClient) -> None:
+def test_a_protocol_without_a_clock_is_shown_with_a_notice(desk: TestClient) -> None:
     assert "The interview has not started" in desk.get(PROTOCOL).text
     step(desk, 1, "save", note="noted before anybody pressed start")
     page = desk.get(PROTOCOL).text
@@ -241,7 +244,7 @@ def test_a_protocol_is_shown_without_a_clock_and_the_desk_says_that_it_stands(de
     assert '<p id="unstarted" class="notice" role="status">' in desk.get(DESK).text
 
 
-def test_after_a_withdrawal_nothing_is_kept_and_the_browser_is_told(desk: TestClient, study: Study) -> None:
+def test_after_a_withdrawal_notes_are_rejected_with_410(desk: TestClient, study: Study) -> None:
     headers = script(desk)
     with open_interviews(study) as interviews:
         withdraw(interviews, "P1")
@@ -251,11 +254,11 @@ def test_after_a_withdrawal_nothing_is_kept_and_the_browser_is_told(desk: TestCl
     assert "P1 withdrew on" in desk.get(DESK).text
 
 
-def test_the_bundled_guide_fits_a_page_with_every_question_in_it(tmp_path: Path) -> None:
+def test_the_bundled_guide_fits_on_a_page_with_every_question(tmp_path: Path) -> None:
     guide = (ROOT / "studies" / "dl-framework-interviews" / "instruments" / "guide.md").read_text()
     study = a_study(tmp_path / "bundled", guide)
     with open_interviews(study) as interviews:
-        texts = [one.text for one in interviews.guide_of(with_interview(interviews)).questions()]
+        texts = [question.text for question in interviews.guide_of(with_interview(interviews)).questions()]
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         page = signed_in(app, study.root).get(DESK)
     assert len(page.content) < 150_000
@@ -263,7 +266,7 @@ def test_the_bundled_guide_fits_a_page_with_every_question_in_it(tmp_path: Path)
     assert "script-src 'self'" in page.headers["content-security-policy"]
 
 
-def test_the_protocol_by_command_is_for_its_owner_alone(study: Study, desk: TestClient, tmp_path: Path) -> None:
+def test_the_protocol_written_by_the_command_is_private(study: Study, desk: TestClient, tmp_path: Path) -> None:
     send(desk, "clock", "c", what="start")
     send(desk)
     path = tmp_path / "protocol.md"

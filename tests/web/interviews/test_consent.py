@@ -1,4 +1,4 @@
-"""The page behind a participant's link: yes, no, later the way out, and nothing for whoever guesses."""
+"""The page of a participant's link: accept, decline, withdraw, and nothing for guessed links."""
 
 from __future__ import annotations
 
@@ -43,43 +43,43 @@ def path(room: Interviews) -> str:
     return f"/c/{make_link(room, 'P1').code}"
 
 
-def said(opened: TestClient, path: str, what: str, version: str = "1") -> int:
+def send_consent(opened: TestClient, path: str, what: str, version: str = "1") -> int:
     return opened.post(path, data={"what": what, "version": version}, headers=OURS).status_code
 
 
-def test_somebody_agrees_changes_their_mind_and_agrees_after_all(app: Starlette, room: Interviews, path: str) -> None:
+def test_a_participant_can_accept_decline_and_accept_again(app: Starlette, room: Interviews, path: str) -> None:
     opened = browser(app)
     page = opened.get(path).text
     assert "<h2>Before we talk</h2>" in page
     assert "<strong>Nothing is published with your name.</strong>" in page
     for what, words in (("accepted", "You agreed on"), ("declined", "You declined on"), ("accepted", "You agreed on")):
-        assert said(opened, path, what) == 303
+        assert send_consent(opened, path, what) == 303
         assert words in opened.get(path).text
         assert (find_consent(room, "P1").what, find_consent(room, "P1").how) == (what, "by link")
     assert "I do not agree" not in opened.get(path).text
     assert "I do not agree" in opened.get(f"{path}?again=1").text
 
 
-def test_a_version_that_is_not_in_force_any_more_is_not_accepted(app: Starlette, room: Interviews, path: str) -> None:
+def test_an_outdated_consent_version_cannot_be_accepted(app: Starlette, room: Interviews, path: str) -> None:
     opened = browser(app)
     opened.get(path)
     (room.study.root / "instruments" / "agreement.md").write_text("We also film you.", "utf-8")
     put_consent_form_in_force(room)
-    assert said(opened, path, "accepted") == 409
+    assert send_consent(opened, path, "accepted") == 409
     assert not find_consent(room, "P1").accepted
     assert "We also film you." in opened.get(path).text
-    assert said(opened, path, "accepted", "2") == 303
+    assert send_consent(opened, path, "accepted", "2") == 303
     for version in ("", "one", "-1", "9" * 30):
-        assert said(opened, path, "accepted", version) == 409
-    assert said(opened, path, "perhaps", "2") == 404
+        assert send_consent(opened, path, "accepted", version) == 409
+    assert send_consent(opened, path, "perhaps", "2") == 404
 
 
-def test_who_withdraws_is_asked_first_and_leaves_nothing(app: Starlette, room: Interviews) -> None:
+def test_a_withdrawal_needs_a_confirmation_and_erases_everything(app: Starlette, room: Interviews) -> None:
     with_transcript(room)
     path = f"/c/{make_link(room, 'P2').code}"
     opened = browser(app)
     assert "Erase all your data?" in opened.get(f"{path}/withdraw").text
-    assert [one.id for one in room.interviews()] == ["P2"]
+    assert [interview.id for interview in room.interviews()] == ["P2"]
     assert "You have withdrawn" in opened.post(f"{path}/withdraw", headers=OURS).text
     assert room.interviews() == []
     assert room.file.list_erased().keys() == {"P2"}
@@ -88,24 +88,24 @@ def test_who_withdraws_is_asked_first_and_leaves_nothing(app: Starlette, room: I
         assert opened.post(gone, headers=OURS).status_code == 404
 
 
-def test_who_declines_after_the_interview_is_told_what_is_kept_and_how_it_is_erased(
+def test_declining_after_the_interview_explains_what_is_kept_and_how_to_erase_it(
     app: Starlette, room: Interviews, path: str
 ) -> None:
     opened = browser(app)
-    assert said(opened, path, "declined") == 303
+    assert send_consent(opened, path, "declined") == 303
     assert "There will be no interview" in opened.get(path).text
     with_transcript(room)
     path = f"/c/{make_link(room, 'P2').code}"
     asking = opened.get(f"{path}?again=1").text
     assert "kept unless you withdraw" in asking
-    assert said(opened, path, "declined") == 303
+    assert send_consent(opened, path, "declined") == 303
     page = opened.get(path).text
     assert "There will be no interview" not in page
     assert "left out of future results" in page
     assert f'href="{path}/withdraw">' in page.partition("<footer")[0]
 
 
-def test_a_foreign_page_answers_for_nobody(app: Starlette, room: Interviews, path: str) -> None:
+def test_a_form_from_another_site_is_rejected(app: Starlette, room: Interviews, path: str) -> None:
     opened = browser(app)
     for headers in ({}, {"origin": "https://elsewhere.example"}, {"sec-fetch-site": "cross-site", **OURS}):
         for at in (path, f"{path}/withdraw"):
@@ -113,7 +113,7 @@ def test_a_foreign_page_answers_for_nobody(app: Starlette, room: Interviews, pat
     assert not find_consent(room, "P1").what
 
 
-def test_whoever_guesses_is_slowed_down_and_who_has_a_link_is_not(app: Starlette, clock: SetClock, path: str) -> None:
+def test_guessing_links_is_slowed_down_but_a_valid_link_still_works(app: Starlette, clock: SetClock, path: str) -> None:
     stranger = browser(app, client="203.0.113.7")
     assert {stranger.get(f"/c/{number}").status_code for number in range(MOST_TRIES)} == {404}
     slowed = stranger.get("/c/again")
@@ -124,14 +124,14 @@ def test_whoever_guesses_is_slowed_down_and_who_has_a_link_is_not(app: Starlette
     assert stranger.get("/c/again").status_code == 404
 
 
-def test_before_anybody_takes_part_a_link_leads_nowhere_and_makes_no_file(tmp_path: Path) -> None:
+def test_before_any_participant_exists_a_link_is_not_found_and_creates_no_file(tmp_path: Path) -> None:
     a_study(tmp_path)
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
         assert browser(app).get("/c/abc").status_code == 404
         assert not (tmp_path / "interviews.db").exists()
 
 
-def test_the_page_gives_no_cookie_and_is_not_kept_by_the_browser(app: Starlette, path: str) -> None:
+def test_the_consent_page_sets_no_cookie_and_is_not_cached(app: Starlette, path: str) -> None:
     answer = browser(app).get(path)
     assert "set-cookie" not in answer.headers
     assert answer.headers["cache-control"] == "no-store"

@@ -1,4 +1,4 @@
-"""Interview guides at the desk: read with their times, told what is wrong, kept in the versions that were used."""
+"""Interview guide pages: times, problems and used versions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def rewrite(folder: Path, text: str) -> None:
     (folder / "instruments" / "guide.md").write_text(text, "utf-8")
 
 
-def test_a_guide_is_shown_with_its_times_before_anybody_takes_part(interviewer: TestClient, folder: Path) -> None:
+def test_a_guide_is_shown_with_its_times_before_the_first_participant(interviewer: TestClient, folder: Path) -> None:
     assert 'href="/interviews/guides"' in interviewer.get("/interviews").text
     assert f'href="{PATH}"' in interviewer.get("/interviews/guides").text
     page = interviewer.get(PATH).text
@@ -56,7 +56,7 @@ def test_a_guide_is_shown_with_its_times_before_anybody_takes_part(interviewer: 
     assert not (folder / "interviews.db").exists(), "to look makes no files"
 
 
-def test_what_is_wrong_stands_above_it(interviewer: TestClient, folder: Path) -> None:
+def test_problems_of_a_guide_are_shown_above_it(interviewer: TestClient, folder: Path) -> None:
     rewrite(folder, SMALL.replace("minutes = 10", "minutes = 12"))
     page = interviewer.get(PATH).text
     assert "the sections take 10 minutes in total, but the guide says 12: change one of them." in page
@@ -64,7 +64,7 @@ def test_what_is_wrong_stands_above_it(interviewer: TestClient, folder: Path) ->
     assert "Cannot be used yet: 1 grave problem." in interviewer.get("/interviews/guides").text
 
 
-def test_a_guide_that_cannot_be_read_says_why(interviewer: TestClient, folder: Path) -> None:
+def test_an_unreadable_guide_shows_the_reason(interviewer: TestClient, folder: Path) -> None:
     rewrite(folder, SMALL.replace(" {#stages research=practice}", ""))
     said = "guide.md, line 15: &#39;Which stages does your work have?&#39; has no id"
     assert said in interviewer.get("/interviews/guides").text
@@ -73,7 +73,7 @@ def test_a_guide_that_cannot_be_read_says_why(interviewer: TestClient, folder: P
     assert said in refused.text
 
 
-def test_a_version_stays_when_the_file_changes(interviewer: TestClient, folder: Path) -> None:
+def test_a_used_guide_version_is_kept_when_the_file_changes(interviewer: TestClient, folder: Path) -> None:
     with open_interviews(open_study(folder)) as room:
         with_interview(room)
     rewrite(folder, SMALL.replace("Which stages does your work have?", "How do you work?"))
@@ -91,7 +91,7 @@ def test_a_version_stays_when_the_file_changes(interviewer: TestClient, folder: 
     assert "Its file is missing; its versions are kept." in interviewer.get("/interviews/guides").text
 
 
-def test_words_of_a_guide_are_words_and_nothing_else(interviewer: TestClient, folder: Path) -> None:
+def test_html_in_a_guide_is_shown_as_text(interviewer: TestClient, folder: Path) -> None:
     wicked = "<script>alert(1)</script>"
     rewrite(folder, SMALL.replace("Thank you for your time.", wicked).replace("Which stages", f"{wicked} Which stages"))
     page = interviewer.get(PATH).text
@@ -99,7 +99,7 @@ def test_words_of_a_guide_are_words_and_nothing_else(interviewer: TestClient, fo
     assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2
 
 
-def test_the_bundled_guide_is_for_everyone_and_can_be_printed(tmp_path: Path, browser: Browser) -> None:
+def test_the_bundled_guide_is_accessible_and_printable(tmp_path: Path, browser: Browser) -> None:
     folder = new_study(tmp_path / "talks", "dl-framework-interviews")
     with open_interviews(open_study(folder)) as room:
         with_interview(room)

@@ -1,4 +1,4 @@
-"""A name that is known, and in evidence that is older than that: no page shows it to anybody but the lead."""
+"""Only the lead's pages show a known name, even if evidence is older than the name."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def shows_name(text: str) -> bool:
 
 
 @pytest.mark.slow
-def test_from_the_moment_a_name_is_known_it_is_the_leads_alone(app: Starlette, study: Study) -> None:
+def test_once_a_name_is_known_only_the_lead_sees_it(app: Starlette, study: Study) -> None:
     before = {path for role in OTHERS for path, _, text in pages(app, study.root, role) if shows_name(text)}
     assert before >= SHOWS_IT_BEFORE, SHOWS_IT_BEFORE - before
     with interviews_of(study) as interviews:
@@ -183,7 +183,7 @@ def _assert_nobody_sees_it(app: Starlette, study: Study) -> None:
                 assert "name in these interviews became known after their items were built" in text
 
 
-def test_an_answer_is_chosen_without_its_words_and_decided_as_it_was_given(app: Starlette, study: Study) -> None:
+def test_a_masked_answer_is_chosen_and_recorded_as_originally_given(app: Starlette, study: Study) -> None:
     rater = browser(app)
     join(rater, invited(study.root, Role.RATER, "rater-1"))
     page = rater.get(CASE).text

@@ -1,4 +1,4 @@
-"""Names at the desk: the lead answers place by place, with a script or without; nobody else sees them."""
+"""The names page: the lead answers matches one by one, with or without JavaScript, and nobody else sees them."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def act(opened: TestClient, **fields: str) -> int:
 
 def left(folder: Path) -> list[str]:
     with open_interviews(open_study(folder)) as room:
-        return [f"{one.interview} {one.words}" for one in list_proposals(room)]
+        return [f"{proposal.interview} {proposal.words}" for proposal in list_proposals(room)]
 
 
-def test_places_are_shown_in_their_words_and_answered_by_form(lead: TestClient, folder: Path) -> None:
+def test_name_matches_are_shown_in_context_and_answered_by_form(lead: TestClient, folder: Path) -> None:
     page = lead.get(PAGE).text
     assert "At <mark>Obviax GmbH</mark> &lt;b&gt;I&lt;/b&gt; ask Wexla Brimm." in page
     assert ">0</strong> of 7 matches answered" in page
@@ -83,7 +83,7 @@ def test_places_are_shown_in_their_words_and_answered_by_form(lead: TestClient, 
     assert (refused.status_code, "There is no name at P1/00001:0-1" in refused.text) == (422, True)
 
 
-def test_a_name_that_two_have_is_asked_for_each_and_not_replaced_with_all(lead: TestClient, folder: Path) -> None:
+def test_a_name_of_two_people_is_asked_about_and_left_out_of_replace_all(lead: TestClient, folder: Path) -> None:
     assert act(lead, act="add", kind="person", forms="Wexla Grelvan") == 303
     page = lead.get(PAGE).text
     assert page.count("also the name of [person 2]") == page.count("also the name of [person 1]") == 2
@@ -109,7 +109,7 @@ def test_names_are_added_changed_and_removed(lead: TestClient, folder: Path) -> 
     assert "<mark>the data</mark>" in lead.get(f"{PAGE}?name=product-1").text
     assert act(lead, act="change", name="product-1", kind="product", forms="the model", shown="[a thing]") == 303
     with open_interviews(open_study(folder)) as room:
-        told = next(one for one in list_names(room) if one.id == "product-1")
+        told = next(name for name in list_names(room) if name.id == "product-1")
         assert (told.forms, told.shown) == (("the model",), "[a thing]")
     again = post(lead, ACTS, {"act": "add", "kind": "person", "forms": "WEXLA brimm"}, page=PAGE)
     assert (again.status_code, "already known" in again.text, "WEXLA brimm" in again.text) == (422, True, True)
@@ -119,7 +119,7 @@ def test_names_are_added_changed_and_removed(lead: TestClient, folder: Path) -> 
     assert "[a thing]" not in lead.get(PAGE).text
 
 
-def test_names_in_notes_are_replaced_by_one_button_and_by_a_command(lead: TestClient, folder: Path) -> None:
+def test_names_in_notes_are_replaced_by_a_button_and_by_a_command(lead: TestClient, folder: Path) -> None:
     assert "Replace in notes and memos" not in lead.get(PAGE).text
     with open_interviews(open_study(folder)) as room:
         said = [{"question": "stages", "text": text} for text in ("Wexla Brimm again.", "Nobody.", "Obviax GmbH!")]
@@ -130,7 +130,7 @@ def test_names_in_notes_are_replaced_by_one_button_and_by_a_command(lead: TestCl
     assert act(lead, act="replace-written") == 303
     assert "Replace in notes and memos" not in lead.get(PAGE).text
     with open_interviews(open_study(folder)) as room:
-        assert [one.text for one in read_conversation(room, "P1").notes] == [
+        assert [note.text for note in read_conversation(room, "P1").notes] == [
             "[person 1] again.",
             "Nobody.",
             "[organisation A]!",
@@ -140,7 +140,7 @@ def test_names_in_notes_are_replaced_by_one_button_and_by_a_command(lead: TestCl
     assert "No known names in these texts" in done.output
 
 
-def test_a_transcript_without_names_is_looked_through(lead: TestClient) -> None:
+def test_a_transcript_without_names_can_be_marked_as_checked(lead: TestClient) -> None:
     assert "I have read it: no other names" in lead.get(PAGE).text
     assert act(lead, act="looked", interview="P3") == 303
     assert "checked" in lead.get(PAGE).text
@@ -149,7 +149,7 @@ def test_a_transcript_without_names_is_looked_through(lead: TestClient) -> None:
     assert "checked: no names" in line
 
 
-def test_a_transcript_is_done_when_it_was_read_and_not_before(lead: TestClient) -> None:
+def test_a_transcript_is_done_only_after_it_was_read(lead: TestClient) -> None:
     """To answer what was found says nothing about names that nobody knows."""
     assert act(lead, act="confirm-all", doubtful="yes") == 303
     page = lead.get(PAGE).text
@@ -165,7 +165,7 @@ def test_a_transcript_is_done_when_it_was_read_and_not_before(lead: TestClient) 
     assert "replaced by pseudonyms" in lead.get("/interviews/P1").text
 
 
-def test_names_are_on_the_pages_of_the_lead_alone(app: Starlette, folder: Path, lead: TestClient) -> None:
+def test_only_the_lead_sees_the_names_page(app: Starlette, folder: Path, lead: TestClient) -> None:
     interviewer = signed_in(app, folder, Role.INTERVIEWER)
     refused = interviewer.get(PAGE)
     assert (refused.status_code, interviewer.post(ACTS).status_code) == (403, 403)
@@ -176,13 +176,13 @@ def test_names_are_on_the_pages_of_the_lead_alone(app: Starlette, folder: Path, 
         assert not re.search("Quellix|Obviax|Wexla", interviewer.get(path).text), path
 
 
-def test_a_study_without_transcripts_says_where_they_come_from(tmp_path: Path) -> None:
+def test_a_study_without_transcripts_has_nothing_to_check(tmp_path: Path) -> None:
     a_study(tmp_path)
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
         assert "Nothing to check yet" in signed_in(app, tmp_path).get(PAGE).text
 
 
-def test_by_keyboard_in_a_browser(browser: Browser, folder: Path) -> None:
+def test_names_can_be_checked_by_keyboard(browser: Browser, folder: Path) -> None:
     with serving(folder) as address:
         window = browser.new_context(storage_state=session_after(f"{address}join/{invited(folder, Role.LEAD)}"))
         page = window.new_page()

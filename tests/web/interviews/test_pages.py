@@ -1,4 +1,4 @@
-"""Interviews at the desk: who takes part, what they agreed to, and who sees how to reach them."""
+"""Interview pages: participants, consent, and access to contact details."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def interviewer(app: Starlette, folder: Path) -> TestClient:
     return signed_in(app, folder, Role.INTERVIEWER)
 
 
-def test_a_study_with_a_guide_and_nobody_says_what_to_do(tmp_path: Path) -> None:
+def test_a_study_without_participants_explains_how_to_add_one(tmp_path: Path) -> None:
     a_study(tmp_path)
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
         opened = signed_in(app, tmp_path)
@@ -68,7 +68,7 @@ def test_a_study_with_a_guide_and_nobody_says_what_to_do(tmp_path: Path) -> None
         assert 'href="/interviews"' not in opened.get("/").text
 
 
-def test_the_list_says_of_each_how_far_they_are(lead: TestClient) -> None:
+def test_the_list_shows_the_progress_of_each_participant(lead: TestClient) -> None:
     page = lead.get("/interviews").text
     assert re.search(r'<li class="done">.*?</span>Transcript</li>\s*<li class="now">.*?</span>Names', page)
     assert "engineer · 5 years · compilers" in page
@@ -76,7 +76,7 @@ def test_the_list_says_of_each_how_far_they_are(lead: TestClient) -> None:
     assert 'href="/interviews/P1"' in lead.get("/").text
 
 
-def test_who_is_added_by_a_form_sent_twice_is_one_participant(interviewer: TestClient) -> None:
+def test_a_form_sent_twice_adds_one_participant(interviewer: TestClient) -> None:
     shown = interviewer.get("/interviews").text
     key = re.search(r'name="key" value="([^"]+)"', shown)
     assert key
@@ -89,7 +89,7 @@ def test_who_is_added_by_a_form_sent_twice_is_one_participant(interviewer: TestC
     assert (wrong.status_code, "is not a number of years" in wrong.text) == (422, True)
 
 
-def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folder: Path) -> None:
+def test_an_interviewer_records_consent_and_plans_an_interview(interviewer: TestClient, folder: Path) -> None:
     def act(**fields: str) -> int:
         return post(interviewer, "/participants/P2/acts", fields, page="/participants/P2").status_code
 
@@ -104,12 +104,14 @@ def test_an_interviewer_records_consent_and_plans(interviewer: TestClient, folde
     assert "senior researcher · graphs" in page
     assert "version 1 of the" in page
     with open_interviews(open_study(folder)) as room:
-        assert [one.id for one in room.interviews()] == ["P1", "P2"]
-        last = [one for one in room.file.read_entries(participant="P2") if one.kind == "consent"][-1]
+        assert [interview.id for interview in room.interviews()] == ["P1", "P2"]
+        last = [entry for entry in room.file.read_entries(participant="P2") if entry.kind == "consent"][-1]
         assert (last.actor, last.content["how"]) == ("interviewer", "on paper")
 
 
-def test_a_plan_is_taken_back_while_nothing_of_it_is_on_record(interviewer: TestClient, lead: TestClient) -> None:
+def test_a_planned_interview_can_be_cancelled_until_something_is_recorded(
+    interviewer: TestClient, lead: TestClient
+) -> None:
     def act(**fields: str) -> Response:
         return post(interviewer, "/participants/P1/acts", fields, page="/participants/P1")
 
@@ -125,7 +127,7 @@ def test_a_plan_is_taken_back_while_nothing_of_it_is_on_record(interviewer: Test
     assert interviewer.get("/interviews/P1-3").status_code == 200, "a name is not given twice"
 
 
-def test_a_link_that_is_asked_for_again_by_reloading_ends_nothing(lead: TestClient, folder: Path) -> None:
+def test_reloading_after_creating_a_link_keeps_the_link_valid(lead: TestClient, folder: Path) -> None:
     def link() -> str:
         return post(lead, "/participants/P2/lead", {"act": "link", "key": "one-form"}, page="/participants/P2").text
 
@@ -136,7 +138,7 @@ def test_a_link_that_is_asked_for_again_by_reloading_ends_nothing(lead: TestClie
         assert find_consent_request(room, told[1]), "the first one holds"
 
 
-def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(
+def test_contact_details_are_shown_on_one_page_of_the_lead_only(
     lead: TestClient, interviewer: TestClient, folder: Path
 ) -> None:
     assert all(word in lead.get("/participants/P1/contact").text for word in TELLING)
@@ -162,7 +164,7 @@ def test_how_to_reach_somebody_is_on_one_page_of_the_lead_and_on_no_other(
         assert read_contact(room, "P1") == Contact(email="new@example.org")
 
 
-def test_a_link_is_told_once_and_opens_the_agreement_for_a_stranger(lead: TestClient, app: Starlette) -> None:
+def test_a_consent_link_is_shown_once_and_works_without_an_account(lead: TestClient, app: Starlette) -> None:
     made = post(lead, "/participants/P2/lead", {"act": "link"}, page="/participants/P2")
     found = re.search(r'value="(http://127\.0\.0\.1/c/[^"]+)" readonly', made.text)
     assert found
@@ -170,7 +172,7 @@ def test_a_link_is_told_once_and_opens_the_agreement_for_a_stranger(lead: TestCl
     assert "Invitation to an interview" in browser(app).get(found[1]).text
 
 
-def test_to_erase_somebody_the_lead_types_who(lead: TestClient) -> None:
+def test_erasing_a_participant_needs_the_typed_pseudonym(lead: TestClient) -> None:
     def erase(sure: str) -> int:
         fields = {"act": "withdraw", "sure": sure}
         return post(lead, "/participants/P1/lead", fields, page="/participants/P2").status_code
@@ -183,7 +185,7 @@ def test_to_erase_somebody_the_lead_types_who(lead: TestClient) -> None:
     assert "A participant withdrew from the interviews" in lead.get("/").text
 
 
-def test_a_changed_agreement_is_put_in_force_by_the_lead(
+def test_only_the_lead_puts_a_changed_consent_form_into_force(
     lead: TestClient, interviewer: TestClient, folder: Path
 ) -> None:
     (folder / "instruments" / "agreement.md").write_text(f"{AGREEMENT}\n<b>The talk is recorded.</b>\n", "utf-8")
@@ -199,7 +201,7 @@ def test_a_changed_agreement_is_put_in_force_by_the_lead(
 
 
 @pytest.mark.browser
-def test_every_page_is_for_everyone(browser: Browser, tmp_path: Path) -> None:
+def test_interview_pages_are_accessible(browser: Browser, tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         with_transcript(room)
         with_interview(room, with_participant(room, role="an unusually-long-word-" * 5, consent=False))
@@ -224,7 +226,7 @@ def test_every_page_is_for_everyone(browser: Browser, tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_a_participant_agrees_by_keyboard_without_scripts_at_320_pixels(browser: Browser, tmp_path: Path) -> None:
+def test_a_participant_consents_by_keyboard_without_javascript_at_320_pixels(browser: Browser, tmp_path: Path) -> None:
     with open_interviews(a_study(tmp_path)) as room:
         link = make_link(room, with_participant(room, consent=False)).code
     with serving(tmp_path) as address:

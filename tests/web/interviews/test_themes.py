@@ -52,7 +52,7 @@ def plain(page: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
-def test_a_reader_finds_the_themes_and_every_number_opens_what_it_counts(reader: TestClient) -> None:
+def test_themes_are_linked_from_results_and_every_number_opens_its_quotations(reader: TestClient) -> None:
     assert 'href="/interviews/themes"' in reader.get("/results").text
     page = reader.get("/interviews/themes").text
     assert "6 participants, 9 codes, 23 quotations" in page
@@ -70,7 +70,7 @@ def test_a_reader_finds_the_themes_and_every_number_opens_what_it_counts(reader:
             assert listed == int(number), path
 
 
-def test_a_code_has_its_quotations_with_their_surroundings(reader: TestClient) -> None:
+def test_a_code_page_shows_quotations_with_their_context(reader: TestClient) -> None:
     page = reader.get("/interviews/themes/code?code=indicator").text
     assert "When shapes do not match. Or <mark>the loss is above 10 after an epoch</mark>." in page
     assert "When do you call a model illegal?" in page
@@ -80,7 +80,7 @@ def test_a_code_has_its_quotations_with_their_surroundings(reader: TestClient) -
     assert "/transcript" not in page, "a reader of results is no interviewer"
 
 
-def test_a_quotation_has_the_memo_of_its_raters_and_leads_to_its_turn(tmp_path: Path) -> None:
+def test_a_quotation_shows_its_memo_and_links_to_its_turn(tmp_path: Path) -> None:
     study = themed_study(tmp_path / "study", [("One.", "two", "It crashed.")], settled=False)
     crash = {"start": 3, "end": 10, "code": "crash", "memo": "at export <again>"}
     with open_coding(study) as coding:
@@ -106,7 +106,7 @@ def test_a_quotation_has_the_memo_of_its_raters_and_leads_to_its_turn(tmp_path: 
     assert not any(b"at export" in one for one in published), "a memo is a note of raters"
 
 
-def test_what_leads_nowhere_says_so(reader: TestClient) -> None:
+def test_an_unknown_code_table_or_figure_shows_a_clear_error(reader: TestClient) -> None:
     for path, words in (
         ("themes/code?code=nothing", "no quotation has the code 'nothing'; codes with quotations:"),
         ("quotations?cell=nothing:a:b", "interviews have no table 'nothing'; choose from: themes"),
@@ -118,7 +118,7 @@ def test_what_leads_nowhere_says_so(reader: TestClient) -> None:
         assert words.casefold() in plain(answer.text).casefold(), path
 
 
-def test_a_page_keeps_the_room_of_a_figure_that_comes_later(reader: TestClient) -> None:
+def test_the_page_reserves_the_space_of_lazily_loaded_figures(reader: TestClient) -> None:
     page = reader.get("/interviews/themes").text
     images = re.findall(r'<img src="([^"]+)"[^>]* (width="\d+" height="\d+") loading="lazy"', page)
     assert len(images) == page.count("<img") == 3
@@ -128,14 +128,14 @@ def test_a_page_keeps_the_room_of_a_figure_that_comes_later(reader: TestClient) 
     assert (drawing.headers["content-type"], "9 codes in all" in drawing.text) == ("image/svg+xml", True)
 
 
-def test_words_go_in_their_own_direction_and_raters_settle_what_they_say_of_a_code(tmp_path: Path) -> None:
+def test_right_to_left_field_values_are_isolated_and_can_be_settled(tmp_path: Path) -> None:
     said = "It {crash|importance=ندرب النموذج. (3) نعم!:crashed} {slow:slowly}."
     study = themed_study(tmp_path / "study", [("One.", "two", said)], settled=False)
     item = "P1/00005"
     with open_coding(study) as coding:
         mine = coding.state.round(ROUND).current("rater-1", item)
         assert mine is not None
-        other = [{**one, "fields": {"importance": "low"}} for one in mine.answers["themes"]]
+        other = [{**passage, "fields": {"importance": "low"}} for passage in mine.answers["themes"]]
         rate(coding, ROUND, "rater-2", item, {"themes": other})
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
@@ -159,7 +159,7 @@ def test_words_go_in_their_own_direction_and_raters_settle_what_they_say_of_a_co
         assert "No disagreements" in lead.get(address).text
 
 
-def test_who_withdrew_is_no_longer_read(study: Study, tmp_path: Path) -> None:
+def test_a_withdrawn_participants_quotations_are_no_longer_shown(study: Study, tmp_path: Path) -> None:
     copy = copy_of(study, tmp_path / "copy")
     with closing_app(make_app(copy.root, passwords=Passwords(QUICK))) as app:
         opened = signed_in(app, copy.root, Role.VIEWER)
@@ -170,7 +170,7 @@ def test_who_withdrew_is_no_longer_read(study: Study, tmp_path: Path) -> None:
         assert opened.get("/interviews/themes/code?code=other-factor").status_code != 200
 
 
-def test_before_anything_is_decided_the_page_says_what_to_do(tmp_path: Path) -> None:
+def test_before_any_decision_the_themes_page_shows_the_next_step(tmp_path: Path) -> None:
     a_study(tmp_path / "empty")
     with closing_app(make_app(tmp_path / "empty", passwords=Passwords(QUICK))) as app:
         assert (
@@ -205,7 +205,7 @@ def test_disagreements_about_a_code_with_a_long_name_fit_a_narrow_window(
         context.close()
 
 
-def test_everyone_can_read_them_and_the_report_lists_quotations(browser: Browser, study: Study) -> None:
+def test_themes_pages_and_quotations_in_the_report_are_accessible(browser: Browser, study: Study) -> None:
     build_report(study, lambda words: None)
     with serving(study.root) as address:
         context = browser.new_context(storage_state=session_after(f"{address}join/{invited(study.root, Role.LEAD)}"))

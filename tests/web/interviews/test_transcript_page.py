@@ -1,4 +1,4 @@
-"""The page of a transcript: taken in from a file, read in windows, corrected by form, in a real browser too."""
+"""The transcript page: import from a file, reading in parts, corrections by form, also in a real browser."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ def turns(study: Study) -> list[tuple[Voice, str]]:
         return [(turn.voice, turn.question if turn.asks else "") for turn in interviews.transcript("P1").turns]
 
 
-def test_an_interview_without_a_transcript_says_how_to_take_one_in(lead: TestClient) -> None:
+def test_an_interview_without_a_transcript_shows_the_upload_form(lead: TestClient) -> None:
     page = lead.get(PAGE).text
     assert "No transcript yet" in page
     assert 'enctype="multipart/form-data"' in page
 
 
-def test_a_file_is_sent_and_read_and_nothing_in_it_is_obeyed(lead: TestClient, study: Study) -> None:
+def test_an_uploaded_transcript_is_imported_and_its_html_is_escaped(lead: TestClient, study: Study) -> None:
     assert send(lead, teams_webvtt(TALK)).headers["location"] == f"{PAGE}?taken=yes"
     page = lead.get(f"{PAGE}?taken=yes").text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
@@ -83,7 +83,7 @@ def test_a_file_is_sent_and_read_and_nothing_in_it_is_obeyed(lead: TestClient, s
     assert [voice for voice, _ in turns(study)] == [Voice.INTERVIEWER, Voice.PARTICIPANT] * 3
 
 
-def test_a_document_comes_in_byte_by_byte_and_the_same_again_is_nothing_new(lead: TestClient, study: Study) -> None:
+def test_a_word_document_is_imported_and_importing_it_again_changes_nothing(lead: TestClient, study: Study) -> None:
     data = table_document(TALK)
     assert b"\r\n" in data or b"\n" in data
     assert send(lead, data, "talk.docx").status_code == 303
@@ -98,9 +98,7 @@ def test_a_document_comes_in_byte_by_byte_and_the_same_again_is_nothing_new(lead
     assert len(turns(study)) == 2
 
 
-def test_what_was_left_out_stands_on_the_page_and_wrong_letters_are_told_and_mended(
-    lead: TestClient, study: Study
-) -> None:
+def test_left_out_notes_and_suspicious_characters_are_shown_and_can_be_fixed(lead: TestClient, study: Study) -> None:
     noted = teams_webvtt(TALK).replace(b"WEBVTT", b"WEBVTT\n\nNOTE <b>by</b> Obviax Trin", 1)
     page = lead.get(str(send(lead, noted).headers["location"])).text
     assert "Left out of the file: 1 note or header" in page
@@ -119,7 +117,7 @@ def test_what_was_left_out_stands_on_the_page_and_wrong_letters_are_told_and_men
     assert len(turns(study)) == 2
 
 
-def test_no_form_is_shown_for_a_file_that_would_be_refused(lead: TestClient, study: Study) -> None:
+def test_no_upload_form_is_shown_if_the_file_would_be_refused(lead: TestClient, study: Study) -> None:
     token = csrf_in(lead.get(PAGE).text)
     with open_interviews(study) as interviews:
         record_consent(interviews, "P1", DECLINED, SPOKEN)
@@ -133,7 +131,7 @@ def test_no_form_is_shown_for_a_file_that_would_be_refused(lead: TestClient, stu
     assert 'type="file"' in lead.get(PAGE).text, "who agrees after all is transcribed"
 
 
-def test_what_is_given_out_to_be_coded_shows_why_it_stays_and_no_form(tmp_path: Path) -> None:
+def test_a_transcript_assigned_to_raters_shows_why_it_cannot_be_replaced(tmp_path: Path) -> None:
     study = coded_study(tmp_path)
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         lead = signed_in(app, study.root)
@@ -143,14 +141,14 @@ def test_what_is_given_out_to_be_coded_shows_why_it_stays_and_no_form(tmp_path: 
         assert send(lead, teams_webvtt(TALK), csrf=csrf_in(page), replace="yes").status_code == 409
 
 
-def test_what_is_no_transcript_is_refused_on_the_page(lead: TestClient) -> None:
+def test_an_unreadable_transcript_is_rejected(lead: TestClient) -> None:
     answer = send(lead, b"PK\x03\x04 broken", "talk.docx")
     assert answer.status_code == 422
     assert "not a valid Word document" in answer.text
     assert send(lead, b"").status_code == 422
 
 
-def test_a_form_with_a_file_needs_a_token_of_ours_and_has_a_bound(lead: TestClient) -> None:
+def test_an_upload_needs_a_csrf_token_and_has_a_size_limit(lead: TestClient) -> None:
     assert send(lead, teams_webvtt(TALK), csrf="guessed").status_code == 403
     assert send(lead, b"a" * LONGEST_WITH_A_FILE).status_code == 413
     token = csrf_in(lead.get(PAGE).text)
@@ -158,14 +156,14 @@ def test_a_form_with_a_file_needs_a_token_of_ours_and_has_a_bound(lead: TestClie
     assert large.status_code == 413, "other forms stay as short as they were"
 
 
-def test_who_does_not_hold_interviews_sees_no_transcript(study: Study) -> None:
+def test_only_leads_and_interviewers_see_transcripts(study: Study) -> None:
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         assert signed_in(app, study.root, Role.INTERVIEWER).get(PAGE).status_code == 200
         for role in (Role.RATER, Role.VIEWER, Role.REVIEWER):
             assert signed_in(app, study.root, role).get(PAGE).status_code == 403
 
 
-def test_a_voice_and_a_question_are_corrected_by_form(lead: TestClient, study: Study) -> None:
+def test_speaker_and_question_of_a_turn_are_corrected_by_form(lead: TestClient, study: Study) -> None:
     send(lead, teams_webvtt(TALK))
     assert [asks for _, asks in turns(study)] == ["stages", "", "factors", "", "", ""]
     form = lead.get(f"{PAGE}?turn=4").text
@@ -181,7 +179,7 @@ def test_a_voice_and_a_question_are_corrected_by_form(lead: TestClient, study: S
         assert post(lead, PAGE, wrong).status_code == 422, wrong
 
 
-def test_a_long_transcript_is_read_page_by_page(lead: TestClient) -> None:
+def test_a_long_transcript_is_shown_page_by_page(lead: TestClient) -> None:
     send(lead, teams_webvtt(LONG))
     page = lead.get(PAGE)
     assert len(page.content) < 150_000
@@ -195,7 +193,7 @@ def upload_in(body: bytes, headers: Headers) -> Upload:
     return asyncio.run(read_upload(body, headers))
 
 
-def test_parts_of_a_form_are_read_as_they_were_sent() -> None:
+def test_multipart_form_parts_are_parsed_byte_by_byte() -> None:
     head = Headers({"content-type": 'multipart/form-data; boundary="x y"'})
     file = b"\x00\r\n--x\r\n\r\nbinary\r\n"
     body = (
@@ -212,7 +210,7 @@ def test_parts_of_a_form_are_read_as_they_were_sent() -> None:
 
 
 @pytest.mark.browser
-def test_a_transcript_is_taken_in_and_corrected_by_keyboard_in_both_themes_and_on_a_phone(
+def test_a_transcript_is_imported_and_corrected_by_keyboard_on_a_phone_in_both_themes(
     study: Study, browser: Browser, tmp_path: Path
 ) -> None:
     path = tmp_path / "talk.vtt"

@@ -1,4 +1,4 @@
-"""People on the desk: invited by a link that is told once, changed, taken back, removed; the lead stays."""
+"""The people page: links that are shown once, changed roles, revoked links, removed people, and always a lead."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def link_in(page: str) -> str:
     return unescape(found[1])
 
 
-def test_who_is_named_in_a_round_is_offered_a_link_that_is_told_once_and_opens(
-    lead: TestClient, app: Starlette
-) -> None:
+def test_a_rater_named_in_a_round_is_invited_with_a_link_that_is_shown_once(lead: TestClient, app: Starlette) -> None:
     page = lead.get("/people").text
     assert page.index("Named in a round") < page.index("rater-2") < page.index("Joined")
     told = act(lead, act="invite", name="rater-2", role="rater")
@@ -86,7 +84,7 @@ def test_who_is_named_in_a_round_is_offered_a_link_that_is_told_once_and_opens(
     assert page.index("Joined") < page.index("<h3>rater-2")
 
 
-def test_the_link_has_the_address_under_which_the_lead_came(lead: TestClient) -> None:
+def test_an_invitation_link_uses_the_address_of_the_leads_browser(lead: TestClient) -> None:
     csrf = csrf_in(lead.get("/people").text)
     fields = {"csrf": csrf, "act": "invite", "name": "reader", "role": "viewer"}
     answer = lead.post("/people/acts", data=fields, headers={"origin": "https://127.0.0.1"})
@@ -109,7 +107,7 @@ def test_the_link_has_the_address_under_which_the_lead_came(lead: TestClient) ->
         ({"name": "somebody", "role": "viewer", "days": "x"}, "a number from 1 to 365"),
     ],
 )
-def test_an_invitation_that_cannot_be_is_refused_and_what_was_typed_stays(
+def test_an_invalid_invitation_is_rejected_and_the_form_keeps_its_values(
     lead: TestClient, fields: dict[str, str], words: str
 ) -> None:
     answer = act(lead, act="invite", **fields)
@@ -119,7 +117,7 @@ def test_an_invitation_that_cannot_be_is_refused_and_what_was_typed_stays(
     assert 'id="link"' not in answer.text
 
 
-def test_a_link_is_taken_back(lead: TestClient, app: Starlette) -> None:
+def test_an_invitation_link_can_be_revoked(lead: TestClient, app: Starlette) -> None:
     link = link_in(act(lead, act="invite", name="journal", role="reviewer", days="30").text)
     assert "2026-03-31" in lead.get("/people").text
     assert act(lead, act="revoke", name="journal").status_code == 303
@@ -127,7 +125,7 @@ def test_a_link_is_taken_back(lead: TestClient, app: Starlette) -> None:
     assert act(lead, act="revoke", name="journal").status_code == 409
 
 
-def test_who_is_removed_is_out_and_the_lead_stays(
+def test_a_removed_person_is_signed_out_and_a_lead_cannot_remove_themselves(
     lead: TestClient, app: Starlette, study: Study, clock: SetClock
 ) -> None:
     rater = joined(app, study, clock, Role.RATER, "rater-1")
@@ -141,7 +139,9 @@ def test_who_is_removed_is_out_and_the_lead_stays(
     assert act(lead, act="dance", name="lead").status_code == 422
 
 
-def test_a_role_changes_from_the_next_page_on(lead: TestClient, app: Starlette, study: Study, clock: SetClock) -> None:
+def test_a_changed_role_applies_to_the_next_page(
+    lead: TestClient, app: Starlette, study: Study, clock: SetClock
+) -> None:
     study.file.write_text(STUDY.replace('tie_breaker = "tie-breaker"', 'tie_breaker = "both"').replace(
         'raters = ["rater-1", "rater-2"]\nthreshold', 'raters = ["rater-1", "both"]\nthreshold'), "utf-8")  # fmt: skip
     both = joined(app, study, clock, Role.RATER, "both")
@@ -160,7 +160,7 @@ def test_a_role_changes_from_the_next_page_on(lead: TestClient, app: Starlette, 
         assert words in answer.text
 
 
-def test_a_study_keeps_somebody_who_leads_it(study: Study, clock: SetClock) -> None:
+def test_the_only_lead_can_be_neither_removed_nor_given_another_role(study: Study, clock: SetClock) -> None:
     with Directory(study.root / PEOPLE_FILE) as directory:
         token, _ = directory.invite("lead", Role.LEAD, clock())
         directory.accept_invitation(token, "hash", clock())
@@ -178,7 +178,7 @@ def test_a_study_keeps_somebody_who_leads_it(study: Study, clock: SetClock) -> N
     remove_person(study, "other", actor="lead")
 
 
-def test_removing_says_what_becomes_of_ratings_and_of_the_rest(tmp_path: Path) -> None:
+def test_the_page_says_what_removing_a_person_keeps_and_erases(tmp_path: Path) -> None:
     study = working_study(tmp_path / "study")
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
         for role, name in ((Role.RATER, "rater-1"), (Role.LEAD, "lead")):
@@ -218,7 +218,7 @@ def state(browser: Browser, address: str, folder: Path) -> StorageState:
 
 
 @pytest.mark.browser
-def test_the_page_is_accessible_and_fits(browser: Browser, address: str, state: StorageState) -> None:
+def test_the_people_page_is_accessible_and_fits_its_width(browser: Browser, address: str, state: StorageState) -> None:
     context = browser.new_context(storage_state=state)
     page = context.new_page()
     complaints = complaints_of(page, address)

@@ -45,7 +45,7 @@ def rater(browser: Browser, address: str, folder: Path) -> StorageState:
 
 
 @pytest.mark.parametrize("name", ["sign-in", "wrong", "join", "reviewer", "ended", "me", "forbidden", "rounds"])
-def test_a_door_is_accessible_fits_its_width_and_asks_nobody_else(
+def test_sign_in_pages_are_accessible_fit_their_width_and_load_nothing_external(
     browser: Browser, address: str, folder: Path, rater: StorageState, name: str
 ) -> None:
     inside = {"me": "me", "forbidden": "steps/1/kept", "rounds": ""}
@@ -64,12 +64,12 @@ def test_a_door_is_accessible_fits_its_width_and_asks_nobody_else(
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("alert").wait_for()
     assert_for_everyone(page)
-    assert [one for one in complaints if "the server responded with a status of 4" not in one] == []
+    assert [complaint for complaint in complaints if "the server responded with a status of 4" not in complaint] == []
     context.close()
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_joining_leaving_and_coming_back_needs_a_keyboard_and_nothing_else(
+def test_joining_signing_out_and_signing_in_work_by_keyboard(
     browser: Browser, address: str, folder: Path, scripts: bool
 ) -> None:
     context = browser.new_context(java_script_enabled=scripts)
@@ -96,14 +96,14 @@ def test_joining_leaving_and_coming_back_needs_a_keyboard_and_nothing_else(
     context.close()
 
 
-def test_a_form_is_known_for_ours_where_the_browser_says_less(browser: Browser, address: str, folder: Path) -> None:
+def test_a_form_is_accepted_by_its_origin_header_alone(browser: Browser, address: str, folder: Path) -> None:
     """Over plain HTTP under a name, browsers tell the origin of a form and no more."""
     base = address.replace("127.0.0.1", "desk.test")
     state = cookies_after(browser, f"{base}join/{invited(folder, Role.VIEWER)}")
     assert state["cookies"][0]["domain"] == "desk.test"
 
 
-def test_a_page_of_somebody_else_cannot_sign_a_person_out(
+def test_a_page_of_another_site_cannot_sign_a_person_out(
     browser: Browser, address: str, rater: StorageState, tmp_path: Path
 ) -> None:
     context = browser.new_context(storage_state=rater)
@@ -118,7 +118,7 @@ def test_a_page_of_somebody_else_cannot_sign_a_person_out(
     context.close()
 
 
-def test_a_desk_behind_a_path_is_whole(browser: Browser, folder: Path) -> None:
+def test_a_desk_behind_a_path_prefix_works(browser: Browser, folder: Path) -> None:
     with serving(folder, "--root-path", "/desk", path="/desk/") as base:
         state = cookies_after(browser, f"{base}join/{invited(folder, Role.REVIEWER)}")
         assert state["cookies"][0]["path"] == "/desk"

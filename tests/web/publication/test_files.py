@@ -1,4 +1,4 @@
-"""Report and handbook behind the desk: how to make them, the pages themselves, and nothing beside them."""
+"""The desk serves report and handbook, names the command to build them, and serves no other files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def open_page(browser: Browser, address: str, state: StorageState, width: int = 
 
 
 @pytest.mark.parametrize("name", ["report", "handbook"])
-def test_what_is_not_built_yet_says_which_command_builds_it(fresh: Path, name: str) -> None:
+def test_an_unbuilt_report_or_handbook_page_names_the_command(fresh: Path, name: str) -> None:
     with reader_of(fresh) as client:
         for path in (f"/{name}/", f"/{name}", f"/{name}/index.html", f"/{name}/anything/else.css"):
             answer = client.get(path)
@@ -98,7 +98,7 @@ def test_what_is_not_built_yet_says_which_command_builds_it(fresh: Path, name: s
         assert (answer.status_code, answer.text) == (200, "made while the desk was open")
 
 
-def test_pages_and_files_are_served_as_they_lie_in_the_folder(client: TestClient, folder: Path) -> None:
+def test_published_files_are_served_unchanged(client: TestClient, folder: Path) -> None:
     for path in ("report/index.html", "report/tables/table-3.csv", "report/figures/process.svg", "handbook/index.html"):
         answer = client.get(f"/{path}")
         assert answer.status_code == 200
@@ -107,7 +107,7 @@ def test_pages_and_files_are_served_as_they_lie_in_the_folder(client: TestClient
         assert client.get(f"/{name}").content == (folder / "published" / name / "index.html").read_bytes()
 
 
-def test_an_old_answer_is_never_taken_for_a_new_one(client: TestClient) -> None:
+def test_a_stale_cached_page_is_never_mixed_with_a_new_report(client: TestClient) -> None:
     """A page of a new report with the items of an old one would show numbers that open others' items."""
     answer = client.get("/report/items-data.js")
     assert answer.headers["cache-control"] == "private, no-cache"
@@ -116,7 +116,7 @@ def test_an_old_answer_is_never_taken_for_a_new_one(client: TestClient) -> None:
     assert again.headers["cache-control"] == "private, no-cache"
 
 
-def test_what_the_report_does_not_have_is_a_page_that_says_so(client: TestClient) -> None:
+def test_an_unknown_published_page_is_not_found(client: TestClient) -> None:
     for path in ("/report/nothing.html", "/report/tables/", "/report/tables", "/handbook/codes/nothing.html"):
         answer = client.get(path)
         assert answer.status_code == 404, path
@@ -138,11 +138,11 @@ def test_what_the_report_does_not_have_is_a_page_that_says_so(client: TestClient
         "/handbook/../report/../../study.db",
     ],
 )
-def test_nothing_outside_the_folder_can_be_had(address: str, state: StorageState, path: str) -> None:
+def test_files_outside_the_published_folder_are_not_served(address: str, state: StorageState, path: str) -> None:
     host, _, port = address.removeprefix("http://").rstrip("/").partition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=10)
-    connection.putrequest("GET", path)  # as it stands: nothing tidies it up on the way
-    connection.putheader("Cookie", "; ".join(f"{one['name']}={one['value']}" for one in state["cookies"]))
+    connection.putrequest("GET", path)  # sent unchanged: a client library would normalise the path
+    connection.putheader("Cookie", "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in state["cookies"]))
     connection.endheaders()
     answer = connection.getresponse()
     content = answer.read()
@@ -152,7 +152,7 @@ def test_nothing_outside_the_folder_can_be_had(address: str, state: StorageState
     connection.close()
 
 
-def test_a_link_out_of_the_folder_is_not_followed(fresh: Path) -> None:
+def test_a_symbolic_link_out_of_the_folder_is_not_followed(fresh: Path) -> None:
     report = fresh / "published" / "report"
     report.mkdir(parents=True)
     (report / "index.html").write_text("a report")
@@ -181,11 +181,11 @@ def test_a_link_out_of_the_folder_is_not_followed(fresh: Path) -> None:
         ("/steps/1/kept", False),
     ],
 )
-def test_every_answer_has_the_headers_and_scripts_run_below_what_is_published_only(
+def test_every_response_has_security_headers_and_only_published_pages_allow_scripts(
     client: TestClient, path: str, scripts: bool
 ) -> None:
     headers = client.get(path).headers
-    policy = dict(one.strip().partition(" ")[::2] for one in headers["content-security-policy"].split(";"))
+    policy = dict(directive.strip().partition(" ")[::2] for directive in headers["content-security-policy"].split(";"))
     assert policy["default-src"] == "'none'"
     assert policy["style-src"] == "'self'"
     assert policy.get("script-src") == ("'self' 'wasm-unsafe-eval'" if scripts else None)
@@ -193,7 +193,7 @@ def test_every_answer_has_the_headers_and_scripts_run_below_what_is_published_on
     assert {name: headers.get(name) for name in SAFE} == SAFE
 
 
-def test_refusals_and_redirects_have_the_headers_too(client: TestClient, fresh: Path) -> None:
+def test_errors_and_redirects_have_security_headers(client: TestClient, fresh: Path) -> None:
     answers = [
         client.get("/report", follow_redirects=False),
         client.get("/", headers={"host": "evil.example"}),
@@ -206,7 +206,7 @@ def test_refusals_and_redirects_have_the_headers_too(client: TestClient, fresh: 
         assert {name: answer.headers.get(name) for name in SAFE} == SAFE
 
 
-def test_a_fault_of_the_desk_itself_is_a_page_without_details(fresh: Path) -> None:
+def test_an_internal_error_shows_no_details(fresh: Path) -> None:
     def fail(request: Request) -> Response:
         raise ZeroDivisionError("a secret")
 
@@ -222,7 +222,7 @@ def test_a_fault_of_the_desk_itself_is_a_page_without_details(fresh: Path) -> No
 
 
 @pytest.mark.browser
-def test_a_reader_goes_from_the_funnel_to_the_report_and_to_the_items_behind_a_number(
+def test_results_lead_to_the_report_and_to_the_items_of_a_number(
     browser: Browser, address: str, state: StorageState
 ) -> None:
     page, complaints = open_page(browser, address, state)
@@ -245,9 +245,7 @@ def test_a_reader_goes_from_the_funnel_to_the_report_and_to_the_items_behind_a_n
 
 
 @pytest.mark.browser
-def test_the_handbook_is_found_from_the_funnel_and_searched_through_the_desk(
-    browser: Browser, address: str, state: StorageState
-) -> None:
+def test_results_lead_to_the_handbook_and_its_search_works(browser: Browser, address: str, state: StorageState) -> None:
     page, complaints = open_page(browser, address, state)
     page.goto(address)
     page.get_by_role("navigation").get_by_role("link", name="Results").click()
@@ -264,12 +262,12 @@ def test_the_handbook_is_found_from_the_funnel_and_searched_through_the_desk(
 
 
 @pytest.mark.browser
-def test_the_page_that_says_what_to_build_is_accessible(browser: Browser, fresh: Path) -> None:
+def test_the_page_of_an_unbuilt_report_is_accessible(browser: Browser, fresh: Path) -> None:
     with serving(fresh) as base:
         state = session_after(f"{base}join/{invited(fresh, Role.LEAD)}")
         page, complaints = open_page(browser, base, state)
         page.goto(f"{base}report/")
         assert page.get_by_text("quaestor report").is_visible()
         assert_for_everyone(page)
-        assert [one for one in complaints if "409" not in one] == []
+        assert [complaint for complaint in complaints if "409" not in complaint] == []
         page.context.close()

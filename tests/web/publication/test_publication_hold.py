@@ -1,4 +1,4 @@
-"""A name that is learnt after publishing: what was published before is for the lead alone until it is made anew."""
+"""Results published before a name became known are shown to the lead only until they are rebuilt."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def holds(study: Study) -> bool:
 
 
 @pytest.mark.slow
-def test_what_was_published_before_a_name_was_known_is_read_by_the_lead_alone(app: Starlette, study: Study) -> None:
+def test_a_report_published_before_a_name_was_known_is_shown_to_the_lead_only(app: Starlette, study: Study) -> None:
     reader, reviewer = signed_in(app, study.root, Role.VIEWER), signed_in(app, study.root, Role.REVIEWER)
     assert answers(reader) == [200] * 4
     assert "Withheld" not in reader.get("/results").text
@@ -83,7 +83,7 @@ def test_what_was_published_before_a_name_was_known_is_read_by_the_lead_alone(ap
     assert "Grelvan" not in reader.get("/report/tables/all.tex").text
 
 
-def test_a_name_that_stands_nowhere_withholds_nothing(app: Starlette, study: Study) -> None:
+def test_a_name_that_appears_nowhere_withholds_nothing(app: Starlette, study: Study) -> None:
     reader = signed_in(app, study.root, Role.VIEWER)
     with open_interviews(study) as room:
         set_contact(room, "P1", Contact("Zanthor Quellix", "z.quellix@obviax.example", "", ""))
@@ -95,7 +95,7 @@ def test_a_name_that_stands_nowhere_withholds_nothing(app: Starlette, study: Stu
     assert answers(reader) == [200] * 4
 
 
-def test_whether_a_name_remains_is_worked_out_once_for_a_state(
+def test_remaining_names_are_computed_once_per_state(
     app: Starlette, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = signed_in(app, study.root, Role.VIEWER)
@@ -106,7 +106,7 @@ def test_whether_a_name_remains_is_worked_out_once_for_a_state(
     assert len(asked) == 1
 
 
-def test_without_the_file_of_names_everything_is_withheld_and_the_lead_is_told_why(study: Study) -> None:
+def test_without_the_names_file_everything_is_withheld_and_the_lead_sees_the_reason(study: Study) -> None:
     for path in study.root.glob("identities.db*"):
         path.unlink()
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:

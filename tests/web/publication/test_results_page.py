@@ -1,4 +1,4 @@
-"""Results on the desk: whether they hold is known from what they were made of, and the lead's look makes them anew."""
+"""The results page: results are stale when their inputs change, and are rebuilt when the lead opens the page."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def app(study: Study) -> Iterator[Starlette]:
 
 def holding(study: Study) -> list[bool]:
     with open_coding(study) as coding:
-        return [one.holds for one in check_freshness(study, coding.state)]
+        return [freshness.holds for freshness in check_freshness(study, coding.state)]
 
 
-def test_what_raters_say_changes_no_result_until_their_round_is_closed() -> None:
+def test_ratings_do_not_make_results_stale_until_their_round_is_closed() -> None:
     table = Table()
     table.codebook()
     assert table.state.changed == 1
@@ -53,7 +53,7 @@ def test_what_raters_say_changes_no_result_until_their_round_is_closed() -> None
     assert (table.state.head, table.state.changed) == (3, 2)
 
 
-def test_what_was_just_made_holds_and_its_findings_are_shown(app: Starlette, study: Study) -> None:
+def test_freshly_built_results_are_up_to_date_and_show_their_findings(app: Starlette, study: Study) -> None:
     assert holding(study) == [True, True]
     reader = signed_in(app, study.root, Role.VIEWER)
     page = reader.get("/results").text
@@ -66,7 +66,7 @@ def test_what_was_just_made_holds_and_its_findings_are_shown(app: Starlette, stu
     assert reader.post("/results/make").status_code == 403
 
 
-def test_all_files_come_packed_and_are_the_same_each_time(app: Starlette, study: Study) -> None:
+def test_the_report_archive_contains_all_files_and_is_reproducible(app: Starlette, study: Study) -> None:
     reader = signed_in(app, study.root, Role.VIEWER)
     answer = reader.get("/results/report.zip")
     assert answer.headers["content-type"] == "application/zip"
@@ -79,7 +79,7 @@ def test_all_files_come_packed_and_are_the_same_each_time(app: Starlette, study:
     assert reader.get("/results/..%2fstudy.zip").status_code in (404, 409)
 
 
-def test_a_study_that_moved_on_is_seen_and_made_anew_when_its_lead_looks(app: Starlette, study: Study) -> None:
+def test_stale_results_are_rebuilt_when_the_lead_opens_the_page(app: Starlette, study: Study) -> None:
     reader, lead = signed_in(app, study.root, Role.VIEWER), signed_in(app, study.root, Role.LEAD)
     before = {file: file.stat().st_mtime_ns for file in study.published.rglob("index.html")}
     text = study.file.read_text("utf-8")
@@ -95,7 +95,7 @@ def test_a_study_that_moved_on_is_seen_and_made_anew_when_its_lead_looks(app: St
     assert "rebuild failed" not in page
 
 
-def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, study: Study) -> None:
+def test_a_failed_build_shows_its_reason_and_keeps_the_old_results(app: Starlette, study: Study) -> None:
     lead = signed_in(app, study.root, Role.LEAD)
     index = (study.published / "report" / "index.html").read_bytes()
     printed = study.root / "printed" / "printed.toml"
@@ -117,7 +117,7 @@ def test_a_build_that_fails_says_why_and_leaves_what_was_there(app: Starlette, s
 
 
 @pytest.mark.browser
-def test_the_page_is_accessible(browser: Browser, study: Study) -> None:
+def test_the_results_page_is_accessible(browser: Browser, study: Study) -> None:
     with serving(study.root) as address:
         state = session_after(f"{address}join/{invited(study.root, Role.VIEWER)}")
         context = browser.new_context(storage_state=state)

@@ -1,4 +1,4 @@
-"""Evidence in the browser: found, filtered, opened, kept and taken along; nobody sees more than they may."""
+"""Search pages: filters, item pages, saved filters and downloads, with the right permissions."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def reviewer(app: Starlette, study: Study) -> TestClient:
     return as_(app, study, Role.REVIEWER)
 
 
-def test_a_search_is_an_address_whose_page_marks_the_words(lead: TestClient) -> None:
+def test_a_search_url_shows_matching_items_with_highlighted_words(lead: TestClient) -> None:
     page = lead.get("/evidence?words=layer&tag=keras").text
     assert "3 items" in page
     assert "How to save a <mark>layer</mark>" in page
@@ -62,7 +62,7 @@ def test_a_search_is_an_address_whose_page_marks_the_words(lead: TestClient) -> 
     assert "Why does it crash" not in page
 
 
-def test_strange_titles_are_shown_and_do_nothing(lead: TestClient) -> None:
+def test_hostile_titles_are_shown_as_text(lead: TestClient) -> None:
     page = lead.get("/evidence?words=bold").text
     assert "&lt;b&gt;<mark>bold</mark>&lt;/b&gt; &amp; &#34;quoted&#34;" in page
     assert "<script>" not in lead.get("/evidence?words=freezing").text
@@ -74,14 +74,14 @@ def test_strange_titles_are_shown_and_do_nothing(lead: TestClient) -> None:
     ["words=%22", "words=***", f"words={'x' * 10_000}", "year=never", "code=nothing:at all", "step=none", "page=0",
      "round=unknown", "disagreement=perhaps"],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_a_sentence_on_the_page(lead: TestClient, query: str) -> None:
+def test_an_invalid_search_shows_an_error_on_the_page(lead: TestClient, query: str) -> None:
     answer = lead.get(f"/evidence?{query}")
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert "Search</button>" in answer.text
 
 
-def test_while_the_index_is_made_the_page_says_so(tmp_path: Path) -> None:
+def test_the_page_says_when_the_search_index_is_being_built(tmp_path: Path) -> None:
     study = searched_study(tmp_path / "study")
     index_folder(study).mkdir(parents=True)
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
@@ -93,7 +93,7 @@ def test_while_the_index_is_made_the_page_says_so(tmp_path: Path) -> None:
         assert "7 items" in opened.get("/evidence").text
 
 
-def test_before_the_funnel_has_run_the_page_says_what_to_do(tmp_path: Path) -> None:
+def test_before_the_funnel_ran_the_search_page_names_the_command(tmp_path: Path) -> None:
     study = searched_study(tmp_path / "study")
     (study.funnel_folder / "funnel.json").unlink()
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
@@ -101,7 +101,7 @@ def test_before_the_funnel_has_run_the_page_says_what_to_do(tmp_path: Path) -> N
     assert "<code>quaestor funnel</code>" in page
 
 
-def test_an_item_tells_its_history_and_leads_on(lead: TestClient) -> None:
+def test_an_item_page_shows_its_history_and_links_to_its_codes(lead: TestClient) -> None:
     page = lead.get(f"/evidence/item?item={ITEMS[2]}").text
     assert "How to load weights" in page
     assert "passed <a" in page
@@ -110,14 +110,14 @@ def test_an_item_tells_its_history_and_leads_on(lead: TestClient) -> None:
     assert lead.get("/evidence/item?item=forum/question/99").status_code == 409
 
 
-def test_a_reviewer_finds_everything_and_no_name(reviewer: TestClient) -> None:
+def test_a_reviewer_finds_all_items_without_names(reviewer: TestClient) -> None:
     for path in ("/evidence?disagreement=any", f"/evidence/item?item={ITEMS[2]}", "/evidence.csv"):
         text = reviewer.get(path).text
         assert "How to load weights" in text, path
         assert not [name for name in ("rater-1", "rater-2", "third-person", LEAD, WROTE) if name in text], path
 
 
-def test_the_list_can_be_taken_along_whole(lead: TestClient) -> None:
+def test_all_search_results_can_be_downloaded_as_csv(lead: TestClient) -> None:
     answer = lead.get("/evidence.csv?words=how&order=newest&page=1")
     assert answer.headers["content-disposition"] == 'attachment; filename="evidence.csv"'
     rows = list(csv.DictReader(answer.text.splitlines()))
@@ -131,7 +131,7 @@ def act(opened: TestClient, **fields: str) -> int:
     return int(opened.post("/evidence/filters", data=data, headers={"origin": HERE}).status_code)
 
 
-def test_a_filter_is_kept_for_oneself_alone(app: Starlette, study: Study, lead: TestClient) -> None:
+def test_a_saved_filter_is_visible_only_to_its_owner(app: Starlette, study: Study, lead: TestClient) -> None:
     assert act(lead, act="save", name="all layers") == 303
     page = lead.get("/evidence").text
     assert 'href="/evidence?words=layer">all layers</a>' in page
@@ -148,7 +148,7 @@ def test_a_filter_is_kept_for_oneself_alone(app: Starlette, study: Study, lead: 
         assert act(lead, **wrong) == 409
 
 
-def test_a_reviewer_keeps_nothing(reviewer: TestClient) -> None:
+def test_a_reviewer_cannot_save_filters(reviewer: TestClient) -> None:
     assert "My filters" not in reviewer.get("/evidence").text
     data = {"csrf": csrf_in(reviewer.get("/me").text), "act": "save", "name": "x", "query": ""}
     answer = reviewer.post("/evidence/filters", data=data, headers={"origin": HERE})
@@ -157,7 +157,7 @@ def test_a_reviewer_keeps_nothing(reviewer: TestClient) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.LEAD, Role.VIEWER, Role.REVIEWER])
-def test_of_an_open_round_no_page_tells_what_anybody_said(tmp_path: Path, role: Role) -> None:
+def test_no_search_page_shows_answers_of_an_open_round(tmp_path: Path, role: Role) -> None:
     study = with_open_round(searched_study(tmp_path / "study"))
     build_index(study, lambda *told: None)
     with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
@@ -179,7 +179,7 @@ def address(study: Study) -> Iterator[str]:
 
 
 @pytest.mark.browser
-def test_the_pages_are_accessible_and_fit_in_both_themes(browser: Browser, address: str, study: Study) -> None:
+def test_search_pages_are_accessible_and_fit_in_both_themes(browser: Browser, address: str, study: Study) -> None:
     state = session_after(f"{address}join/{invited(study.root, Role.LEAD, LEAD)}")
     context = browser.new_context(storage_state=state)
     page = context.new_page()
@@ -193,7 +193,7 @@ def test_the_pages_are_accessible_and_fit_in_both_themes(browser: Browser, addre
 
 
 @pytest.mark.browser
-def test_by_keyboard_and_without_scripts_one_searches_keeps_it_and_opens_an_item(
+def test_searching_saving_and_opening_an_item_work_by_keyboard_without_javascript(
     browser: Browser, address: str, study: Study
 ) -> None:
     state = session_after(f"{address}join/{invited(study.root, Role.VIEWER)}")

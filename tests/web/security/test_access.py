@@ -64,7 +64,7 @@ def sign_in(opened: TestClient, name: str, password: str = CHOSEN, **more: str) 
     return post(opened, "/sign-in", {"name": name, "password": password, **more})
 
 
-def test_a_person_joins_by_a_link_leaves_and_comes_back(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_a_person_joins_by_link_signs_out_and_signs_in_again(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = browser(app)
     token = invited(folder, Role.LEAD, clock=clock)
     shown = opened.get(f"/join/{token}").text
@@ -78,7 +78,7 @@ def test_a_person_joins_by_a_link_leaves_and_comes_back(app: Starlette, folder: 
     assert opened.get("/steps/1/kept").status_code == 200
 
 
-def test_links_that_open_nothing_all_get_the_same_page(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_used_expired_and_unknown_links_show_the_same_page(app: Starlette, folder: Path, clock: SetClock) -> None:
     used = invited(folder, Role.RATER, clock=clock)
     join(browser(app), used)
     expired = invited(folder, Role.VIEWER, clock=clock, days=1)
@@ -107,7 +107,7 @@ def test_links_that_open_nothing_all_get_the_same_page(app: Starlette, folder: P
     ("password", "again", "words"),
     [("short", "short", "too short"), (CHOSEN, "another one here", "differ"), ("x" * 1001, "x" * 1001, "too long")],
 )
-def test_a_refused_password_does_not_use_up_the_link(
+def test_a_refused_password_does_not_use_up_the_invitation(
     app: Starlette, folder: Path, clock: SetClock, password: str, again: str, words: str
 ) -> None:
     opened, token = browser(app), invited(folder, Role.RATER, clock=clock)
@@ -117,16 +117,14 @@ def test_a_refused_password_does_not_use_up_the_link(
     join(opened, token)
 
 
-def test_looking_at_a_link_does_not_use_it_up(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_opening_an_invitation_does_not_use_it_up(app: Starlette, folder: Path, clock: SetClock) -> None:
     token = invited(folder, Role.RATER, clock=clock)
     for _ in range(3):
         assert browser(app).get(f"/join/{token}").status_code == 200
     join(browser(app), token)
 
 
-def test_a_reviewer_needs_no_password_and_comes_again_by_the_same_link(
-    app: Starlette, folder: Path, clock: SetClock
-) -> None:
+def test_a_reviewer_needs_no_password_and_can_reuse_the_link(app: Starlette, folder: Path, clock: SetClock) -> None:
     token = invited(folder, Role.REVIEWER, clock=clock, days=2)
     for _ in range(2):
         opened = browser(app)
@@ -140,7 +138,9 @@ def test_a_reviewer_needs_no_password_and_comes_again_by_the_same_link(
     assert ENDED in opened.get(f"/join/{token}").text
 
 
-def test_the_cookie_is_for_this_desk_and_no_script(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_the_session_cookie_is_limited_to_the_desk_and_hidden_from_scripts(
+    app: Starlette, folder: Path, clock: SetClock
+) -> None:
     for address, secure in ((HERE, False), ("https://127.0.0.1", True)):
         opened = browser(app, address)
         token = invited(folder, Role.VIEWER, clock=clock)
@@ -151,9 +151,7 @@ def test_the_cookie_is_for_this_desk_and_no_script(app: Starlette, folder: Path,
         assert ("; Secure" in cookie) == secure
 
 
-def test_a_browser_that_signed_in_is_known_by_a_cookie_of_its_own(
-    app: Starlette, folder: Path, clock: SetClock
-) -> None:
+def test_a_browser_that_signed_in_gets_a_separate_device_cookie(app: Starlette, folder: Path, clock: SetClock) -> None:
     for address, secure in ((HERE, False), ("https://127.0.0.1", True)):
         opened = browser(app, address)
         answer = post(
@@ -175,7 +173,7 @@ def test_a_browser_that_signed_in_is_known_by_a_cookie_of_its_own(
     assert len(reviewer.cookies) == 1
 
 
-def test_signing_out_everywhere_makes_other_browsers_unknown(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_signing_out_everywhere_forgets_other_browsers(app: Starlette, folder: Path, clock: SetClock) -> None:
     here = signed_in(app, folder, Role.RATER, clock)
     lost = browser(app, client="10.0.0.7")
     sign_in(lost, "rater-1")
@@ -187,7 +185,7 @@ def test_signing_out_everywhere_makes_other_browsers_unknown(app: Starlette, fol
     assert sign_in(here, "rater-1").status_code == 303
 
 
-def test_signing_in_gives_a_new_token_and_ends_the_old_one(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_signing_in_replaces_the_session_token(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = signed_in(app, folder, Role.RATER, clock)
     old = dict(opened.cookies)
     stranger = browser(app)
@@ -206,7 +204,7 @@ def test_signing_in_gives_a_new_token_and_ends_the_old_one(app: Starlette, folde
     assert opened.get("/me").status_code == 200
 
 
-def test_a_wrong_name_and_a_wrong_password_read_the_same(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_a_wrong_name_and_a_wrong_password_give_the_same_page(app: Starlette, folder: Path, clock: SetClock) -> None:
     signed_in(app, folder, Role.RATER, clock)
     pages = []
     for name in ("rater-1", "rater-9"):
@@ -218,7 +216,7 @@ def test_a_wrong_name_and_a_wrong_password_read_the_same(app: Starlette, folder:
     assert "The name or the password is wrong." in pages[0]
 
 
-def test_after_wrong_guesses_the_page_says_how_long_to_wait(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_after_wrong_passwords_the_page_says_how_long_to_wait(app: Starlette, folder: Path, clock: SetClock) -> None:
     owner = signed_in(app, folder, Role.RATER, clock)
     post(owner, "/sign-out", {}, page="/me")
     opened = browser(app)
@@ -247,7 +245,9 @@ def test_a_session_lasts_twelve_hours_after_its_last_use(app: Starlette, folder:
     assert opened.get("/me").status_code == 303
 
 
-def test_signing_out_everywhere_reaches_every_browser(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_signing_out_everywhere_ends_the_session_in_every_browser(
+    app: Starlette, folder: Path, clock: SetClock
+) -> None:
     here, other = signed_in(app, folder, Role.RATER, clock), signed_in(app, folder, Role.VIEWER, clock)
     there = browser(app)
     sign_in(there, "rater-1")
@@ -256,7 +256,7 @@ def test_signing_out_everywhere_reaches_every_browser(app: Starlette, folder: Pa
     assert [one.get("/me").status_code for one in (here, there, other)] == [303, 303, 200]
 
 
-def test_who_is_removed_while_signed_in_is_out_at_once(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_a_removed_person_is_signed_out_at_once(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = signed_in(app, folder, Role.RATER, clock)
     with Directory(folder / PEOPLE_FILE) as elsewhere:
         elsewhere.remove("rater-1")
@@ -277,7 +277,7 @@ FOREIGN: list[dict[str, str]] = [
 
 
 @pytest.mark.parametrize("headers", FOREIGN, ids=str)
-def test_a_form_from_elsewhere_does_nothing_even_with_the_right_token(
+def test_a_form_from_another_site_is_rejected_even_with_a_valid_token(
     app: Starlette, folder: Path, clock: SetClock, headers: dict[str, str]
 ) -> None:
     opened = signed_in(app, folder, Role.RATER, clock)
@@ -292,7 +292,7 @@ def test_a_form_from_elsewhere_does_nothing_even_with_the_right_token(
     assert stranger.post("/sign-in", data=sent, headers=headers).status_code == 403
 
 
-def test_a_form_needs_the_token_of_its_own_session(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_a_form_needs_the_csrf_token_of_its_session(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened, other = signed_in(app, folder, Role.RATER, clock), signed_in(app, folder, Role.VIEWER, clock)
     foreign = csrf_in(other.get("/me").text)
     own = csrf_in(opened.get("/me").text)
@@ -307,7 +307,7 @@ def test_a_form_needs_the_token_of_its_own_session(app: Starlette, folder: Path,
     assert opened.post("/sign-out", headers={**ours, "x-csrf-token": own}).status_code == 303
 
 
-def test_an_endless_form_is_not_read_to_its_end(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_an_oversized_form_is_rejected(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = signed_in(app, folder, Role.RATER, clock)
     answer = opened.post("/sign-out", data={"csrf": "x" * 1_100_000}, headers={"origin": HERE})
     assert answer.status_code == 413
@@ -317,7 +317,7 @@ def test_an_endless_form_is_not_read_to_its_end(app: Starlette, folder: Path, cl
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "application/json", "text/plain"])
-def test_nobody_sends_more_by_saying_the_token_in_a_header(app: Starlette, kind: str) -> None:
+def test_a_csrf_token_in_a_header_does_not_raise_the_size_limit(app: Starlette, kind: str) -> None:
     nobody = browser(app)
     token = csrf_in(nobody.get("/sign-in").text)
     for said in (token, "x"):
@@ -328,7 +328,7 @@ def test_nobody_sends_more_by_saying_the_token_in_a_header(app: Starlette, kind:
     assert 'value="nobody"' in answer.text, "what was sent is still there for the page"
 
 
-def test_a_script_that_is_signed_out_is_told_so(app: Starlette) -> None:
+def test_a_signed_out_script_gets_401(app: Starlette) -> None:
     answer = browser(app).post("/sign-out", headers={"origin": HERE, "x-csrf-token": "x"})
     assert answer.status_code == 401
     assert "sign in and send it again" in answer.text
@@ -342,13 +342,13 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize("wanted", ELSEWHERE)
-def test_signing_in_leads_nowhere_else(app: Starlette, folder: Path, clock: SetClock, wanted: str) -> None:
+def test_sign_in_never_redirects_to_another_site(app: Starlette, folder: Path, clock: SetClock, wanted: str) -> None:
     signed_in(app, folder, Role.RATER, clock)
     assert sign_in(browser(app), "rater-1", next=wanted).headers["location"] == "/"
     assert local_path(wanted, "/desk") == "/desk/"
 
 
-def test_a_path_beside_the_desk_is_elsewhere_too() -> None:
+def test_a_path_with_the_desk_prefix_in_a_longer_word_is_outside_the_desk() -> None:
     assert local_path("/desk/me", "/desk") == "/desk/me"
     assert local_path("/desktop", "/desk") == "/desk/"
     assert local_path("/me", "") == "/me"
@@ -357,7 +357,7 @@ def test_a_path_beside_the_desk_is_elsewhere_too() -> None:
 HOSTILE = "<script>alert('1')</script>\"&{{7*7}}"
 
 
-def test_a_hostile_name_stays_text(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_a_hostile_name_is_shown_as_text(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened, token = browser(app), invited(folder, Role.VIEWER, HOSTILE, clock=clock)
     pages = [opened.get(f"/join/{token}").text]
     join(opened, token)
@@ -370,7 +370,7 @@ def test_a_hostile_name_stays_text(app: Starlette, folder: Path, clock: SetClock
     assert sign_in(browser(app), HOSTILE).status_code == 303
 
 
-def test_every_page_behind_the_door_stays_out_of_caches(app: Starlette, folder: Path, clock: SetClock) -> None:
+def test_pages_that_need_a_session_are_not_cached(app: Starlette, folder: Path, clock: SetClock) -> None:
     opened = signed_in(app, folder, Role.LEAD, clock)
     for path in ("/", "/me", "/steps/1/kept", "/funnel.svg", "/nowhere", "/sign-in"):
         assert opened.get(path).headers["cache-control"] == "no-store", path
@@ -379,7 +379,7 @@ def test_every_page_behind_the_door_stays_out_of_caches(app: Starlette, folder: 
 
 
 @pytest.mark.parametrize("taken_off", [False, True])
-def test_behind_a_proxy_links_redirects_and_cookie_carry_its_path(
+def test_behind_a_proxy_links_redirects_and_cookies_include_the_path_prefix(
     app: Starlette, folder: Path, clock: SetClock, taken_off: bool
 ) -> None:
     before = "" if taken_off else "/desk"
@@ -404,7 +404,7 @@ def test_behind_a_proxy_links_redirects_and_cookie_carry_its_path(
     assert "script-src 'self'" in opened.get(f"{before}/report/").headers["content-security-policy"]
 
 
-def test_a_path_for_a_proxy_that_cannot_be_is_refused() -> None:
+def test_an_invalid_path_prefix_is_refused() -> None:
     assert require_prefix("/desk/", {"me"}) == "/desk"
     assert require_prefix("", {"me"}) == ""
     for path in ("desk", "/a b", "//x", "/a/../b?", "http://x/"):
@@ -414,7 +414,7 @@ def test_a_path_for_a_proxy_that_cannot_be_is_refused() -> None:
         require_prefix("/me/x", {"me"})
 
 
-def test_others_are_let_in_only_under_a_name_that_was_given(folder: Path, app: Starlette) -> None:
+def test_other_machines_can_connect_only_with_an_allowed_host_name(folder: Path, app: Starlette) -> None:
     with pytest.raises(InputError, match="--allow-host NAME"):
         serve_study(folder, ServerAddress(0, "0.0.0.0"), lambda address: None)  # noqa: S104
     assert browser(app, "http://desk.example").get("/health").status_code == 400
@@ -423,7 +423,7 @@ def test_others_are_let_in_only_under_a_name_that_was_given(folder: Path, app: S
         assert browser(named, "http://other.example").get("/health").status_code == 400
 
 
-def test_a_rater_reads_which_rounds_wait_and_nothing_of_the_others(tmp_path: Path, clock: SetClock) -> None:
+def test_a_rater_sees_only_their_own_open_rounds(tmp_path: Path, clock: SetClock) -> None:
     study = small_study(tmp_path / "study")
     with closing_app(make_app(study.root, clock, passwords=Passwords(QUICK))) as app:
         opened = signed_in(app, study.root, Role.RATER, clock)
@@ -437,7 +437,7 @@ def test_a_rater_reads_which_rounds_wait_and_nothing_of_the_others(tmp_path: Pat
         assert "No tasks" in signed_in(app, study.root, Role.TIE_BREAKER, clock).get("/").text
 
 
-def test_a_client_that_is_gone_before_its_form_is_whole_is_no_failure(app: Starlette) -> None:
+def test_a_client_that_disconnects_while_sending_a_form_causes_no_error(app: Starlette) -> None:
     scope = {
         "type": "http", "method": "POST", "path": "/sign-in", "raw_path": b"/sign-in", "query_string": b"",
         "headers": [(b"host", b"127.0.0.1"), (b"sec-fetch-site", b"same-origin")], "client": ("127.0.0.1", 50000),

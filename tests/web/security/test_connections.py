@@ -165,7 +165,7 @@ def patient() -> Iterator[Desk]:
         yield desk
 
 
-def test_requests_on_one_connection_are_answered_one_after_the_other(patient: Desk) -> None:
+def test_requests_on_one_connection_are_answered_in_order(patient: Desk) -> None:
     large = b"y" * 900_000
     with patient.connect() as line:
         assert line.send(GET).answer() == (200, b"/")
@@ -188,7 +188,7 @@ def test_requests_on_one_connection_are_answered_one_after_the_other(patient: De
     ],
     ids=["a value without end", "headers without end", "a name without end"],
 )
-def test_headers_without_end_are_refused(patient: Desk, begun: bytes, more: bytes) -> None:
+def test_endless_headers_are_rejected(patient: Desk, begun: bytes, more: bytes) -> None:
     with patient.connect() as line:
         status, words = line.send(begun).send_without_end(more).answer()
         assert status == 431
@@ -196,13 +196,13 @@ def test_headers_without_end_are_refused(patient: Desk, begun: bytes, more: byte
         line.wait_for_end()
 
 
-def test_a_request_line_without_end_is_refused(patient: Desk) -> None:
+def test_an_endless_request_line_is_rejected(patient: Desk) -> None:
     with patient.connect() as line:
         assert line.send(b"GET /").send_without_end(b"a" * 10_000).answer()[0] == 414
         line.wait_for_end()
 
 
-def test_headers_that_arrive_all_at_once_have_the_same_limits(patient: Desk) -> None:
+def test_headers_that_arrive_at_once_have_the_same_limits(patient: Desk) -> None:
     few, many = (b"".join(b"A%d: a\r\n" % number for number in range(count)) for count in (99, 100))
     with patient.connect() as line:
         assert line.send(HALF + few + b"\r\n").answer() == (200, b"/")
@@ -214,7 +214,7 @@ def test_headers_that_arrive_all_at_once_have_the_same_limits(patient: Desk) -> 
         assert line.send(b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n").answer()[0] == 414
 
 
-def test_what_follows_a_body_has_a_limit_too(patient: Desk) -> None:
+def test_trailers_and_chunk_extensions_have_a_size_limit(patient: Desk) -> None:
     head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
     for begun, more in (
         (b"0\r\nA: ", b"a" * 10_000),
@@ -227,20 +227,20 @@ def test_what_follows_a_body_has_a_limit_too(patient: Desk) -> None:
         assert patient.given_up.acquire(timeout=PATIENCE)
 
 
-def test_what_is_no_request_is_refused(patient: Desk) -> None:
+def test_bytes_that_are_not_http_are_rejected(patient: Desk) -> None:
     with patient.connect() as line:
         assert line.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03").answer()[0] == 400
         line.wait_for_end()
 
 
-def test_a_request_for_another_protocol_is_answered_in_this_one(patient: Desk) -> None:
+def test_an_upgrade_request_is_answered_as_plain_http(patient: Desk) -> None:
     with patient.connect() as line:
         line.send(b"GET /chat HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
         assert line.answer() == (200, b"/chat")
         line.wait_for_end()
 
 
-def test_a_thousand_requests_sent_at_once_are_not_all_kept() -> None:
+def test_a_thousand_pipelined_requests_are_not_all_queued() -> None:
     with serving(PATIENT) as desk, desk.connect() as line:
         line.send(GET.replace(b"/", b"/wait", 1) + GET * 1_000)
         assert line.wait_for_end() == b""
@@ -248,7 +248,7 @@ def test_a_thousand_requests_sent_at_once_are_not_all_kept() -> None:
         assert not desk.entered.acquire(blocking=False)
 
 
-def test_a_head_that_does_not_arrive_in_time_is_refused() -> None:
+def test_a_slow_request_head_times_out() -> None:
     with serving(replace(PATIENT, head_seconds=0.2)) as desk:
         with desk.connect() as line:
             assert line.send(HALF).answer()[0] == 408
@@ -263,7 +263,7 @@ def test_a_head_that_does_not_arrive_in_time_is_refused() -> None:
             line.wait_for_end()
 
 
-def test_a_body_that_does_not_arrive_in_time_is_refused() -> None:
+def test_a_slow_request_body_times_out() -> None:
     head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
     with serving(replace(PATIENT, body_seconds=0.2)) as desk:
         for data, most in ((b"", 0), (b"a", 20_000)):
@@ -273,7 +273,7 @@ def test_a_body_that_does_not_arrive_in_time_is_refused() -> None:
             assert desk.given_up.acquire(timeout=PATIENCE)
 
 
-def test_a_body_that_goes_on_after_its_answer_ends_with_the_connection() -> None:
+def test_a_body_that_continues_after_the_response_closes_the_connection() -> None:
     chunk = b"2710\r\n" + b"a" * 10_000 + b"\r\n"
     with serving(replace(PATIENT, body_seconds=0.2)) as desk, desk.connect() as line:
         line.send(b"GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk)
@@ -282,7 +282,7 @@ def test_a_body_that_goes_on_after_its_answer_ends_with_the_connection() -> None
         line.wait_for_end()
 
 
-def test_a_steady_body_may_take_longer() -> None:
+def test_a_slow_but_steady_body_is_accepted() -> None:
     limits = replace(PATIENT, body_seconds=0.05, body_bytes_per_second=1)
     with serving(limits) as desk, desk.connect() as line:
         line.send(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1100\r\n\r\n" + b"a" * 1_000)
@@ -293,7 +293,7 @@ def test_a_steady_body_may_take_longer() -> None:
         assert line.send(b"a" * 100).answer() == (200, b"/")
 
 
-def test_a_client_that_does_not_read_its_answer_is_hung_up_on() -> None:
+def test_a_client_that_does_not_read_its_response_is_disconnected() -> None:
     with serving(replace(PATIENT, unread_seconds=0.2)) as desk, desk.connect() as line:
         line.send(GET.replace(b"/", b"/large", 1))
         assert desk.answered.acquire(timeout=PATIENCE)
@@ -301,7 +301,7 @@ def test_a_client_that_does_not_read_its_answer_is_hung_up_on() -> None:
 
 
 @pytest.mark.slow
-def test_where_there_are_too_many_connections_those_that_wait_longest_are_closed() -> None:
+def test_above_the_connection_limit_the_longest_idle_connections_are_closed() -> None:
     with serving(replace(PATIENT, connections=8)) as desk, ExitStack() as stack:
         busy = [stack.enter_context(desk.connect()) for _ in range(2)]
         for line in busy:
@@ -315,7 +315,7 @@ def test_where_there_are_too_many_connections_those_that_wait_longest_are_closed
         assert half_open[-1].send(b"\r\n").answer() == (200, b"/")
 
 
-def test_where_all_connections_are_busy_others_are_told_so() -> None:
+def test_when_all_connections_are_busy_new_ones_get_503() -> None:
     with serving(replace(PATIENT, connections=4)) as desk, ExitStack() as stack:
         for _ in range(4):
             stack.enter_context(desk.connect()).send(GET.replace(b"/", b"/wait", 1))
@@ -329,7 +329,7 @@ needs_two_addresses = pytest.mark.skipif(sys.platform != "linux", reason="only L
 
 
 @needs_two_addresses
-def test_an_address_has_its_own_limit_and_others_lose_nothing_by_it() -> None:
+def test_a_connection_limit_per_address_does_not_affect_other_addresses() -> None:
     limits = replace(PATIENT, connections=100, connections_per_address=8, count_this_machine=True)
     with serving(limits) as desk, ExitStack() as stack:
         others = [stack.enter_context(desk.connect("127.0.0.1")).send(HALF) for _ in range(8)]
@@ -340,14 +340,14 @@ def test_an_address_has_its_own_limit_and_others_lose_nothing_by_it() -> None:
 
 
 @needs_two_addresses
-def test_connections_from_this_machine_are_those_of_a_proxy_and_not_counted_by_address() -> None:
+def test_local_connections_come_from_a_proxy_and_have_no_limit_per_address() -> None:
     with serving(replace(PATIENT, connections_per_address=2)) as desk, ExitStack() as stack:
         lines = [stack.enter_context(desk.connect()).send(HALF) for _ in range(10)]
         assert all(line.send(b"\r\n").answer() == (200, b"/") for line in lines)
 
 
 @needs_two_addresses
-def test_an_address_that_fills_the_server_closes_its_own_connections() -> None:
+def test_an_address_that_fills_the_server_loses_its_own_connections() -> None:
     with serving(replace(PATIENT, connections=20)) as desk, ExitStack() as stack:
         others = [stack.enter_context(desk.connect("127.0.0.1")).send(HALF) for _ in range(5)]
         for _ in range(60):
@@ -358,7 +358,7 @@ def test_an_address_that_fills_the_server_closes_its_own_connections() -> None:
 
 
 @needs_two_addresses
-def test_bodies_together_take_no_more_than_their_share_of_memory() -> None:
+def test_request_bodies_share_a_memory_limit() -> None:
     head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"
     with serving(replace(PATIENT, body_bytes=1_000_000)) as desk, ExitStack() as stack:
         other = stack.enter_context(desk.connect("127.0.0.1")).send(head + b"a" * 300_000)
@@ -369,7 +369,7 @@ def test_bodies_together_take_no_more_than_their_share_of_memory() -> None:
         assert sum(line.is_open() for line in crowd) == 1
 
 
-def test_a_flood_of_headers_neither_fills_the_memory_nor_stops_somebody_who_works(tmp_path: Path) -> None:
+def test_a_flood_of_headers_neither_fills_the_memory_nor_blocks_other_people(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     server = Server(study.root)
     port, process, largest = int(server.address.rstrip("/").rpartition(":")[2]), psutil.Process(server.pid), 0

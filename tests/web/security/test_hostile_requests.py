@@ -1,4 +1,4 @@
-"""Requests that nobody sends by accident: each is answered with a page or a sentence, and none breaks the desk."""
+"""Hostile requests get a page or a one-sentence error and never break the desk."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ def target(request: pytest.FixtureRequest, both: list[Target]) -> Target:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("role", [Role.LEAD, Role.RATER])
-def test_no_route_breaks_on_hostile_values(target: Target, role: Role) -> None:
+def test_no_route_fails_on_hostile_values(target: Target, role: Role) -> None:
     sent, broken = fuzz(replace(target, roles=(role,)), seed=1, many=ATTACKED, pages=8)
     assert sent == ATTACKED
     assert [(str(one.attack), one.why) for one in broken] == []
 
 
-def test_the_campaign_reaches_every_route(rated: tuple[Starlette, Path], both: list[Target]) -> None:
+def test_the_campaign_attacks_every_route(rated: tuple[Starlette, Path], both: list[Target]) -> None:
     attacks = attacks_on(rated[0], both[0], random.Random(1), ATTACKED // 2)
     assert {attack.route for attack in attacks} == PERMISSIONS_BY_ROUTE.keys() - NOT_SENT - LEAVING
 
 
-def test_the_campaign_knows_the_parameters_of_pages() -> None:
+def test_the_campaign_knows_the_parameters_of_every_page() -> None:
     names, values = words_of_pages()
     assert {"item", "answers", "when", "page"} <= {name for some in names.values() for name in some}
     assert {"plan", "withdraw", "clock"} <= set(values)
@@ -72,7 +72,7 @@ def by_script(opened: TestClient, path: str, body: str) -> Response:
 
 
 @pytest.mark.parametrize("item", ["%00", "forum/question/1%00", "forum/question/" + "9" * 30])
-def test_an_item_that_no_database_can_hold_is_not_there(rated: tuple[Starlette, Path], item: str) -> None:
+def test_an_item_id_that_a_database_cannot_store_is_not_found(rated: tuple[Starlette, Path], item: str) -> None:
     reader = signed_in(*rated, role=Role.VIEWER)
     assert reader.get(f"/evidence/item?item={item}").status_code in (404, 409)
     assert reader.get(f"/evidence?words={item}&item={item}").status_code < 500
@@ -94,7 +94,9 @@ def test_an_item_that_no_database_can_hold_is_not_there(rated: tuple[Starlette, 
         ("key", '"import/0123"', 400),
     ],
 )
-def test_a_rating_of_odd_values_is_refused(rated: tuple[Starlette, Path], field: str, value: str, status: int) -> None:
+def test_a_rating_with_unusual_values_is_rejected(
+    rated: tuple[Starlette, Path], field: str, value: str, status: int
+) -> None:
     rater = signed_in(*rated, role=Role.RATER)
     sent = {"item": json.dumps(ITEMS[0]), "answers": '{"relevance": "keep"}', "key": '"k"', field: value}
     body = "{" + ", ".join(f'"{name}": {text}' for name, text in sent.items()) + "}"
@@ -102,14 +104,14 @@ def test_a_rating_of_odd_values_is_refused(rated: tuple[Starlette, Path], field:
 
 
 @pytest.mark.parametrize("when", ["253402300800", "-1e18", "1e308", "1" + "0" * 400, "NaN", '"soon"', "[]", "1e999"])
-def test_a_moment_that_is_none_is_refused(coded: tuple[Starlette, Path], both: list[Target], when: str) -> None:
+def test_an_invalid_time_is_rejected(coded: tuple[Starlette, Path], both: list[Target], when: str) -> None:
     interviewer = signed_in(*coded, role=Role.INTERVIEWER)
-    path = next(one.path for one in reversed(both[1].scripts) if one.path.endswith("/conduct/acts"))
+    path = next(script.path for script in reversed(both[1].scripts) if script.path.endswith("/conduct/acts"))
     body = f'{{"act": "clock", "what": "start", "key": "k", "when": {when}}}'
     assert by_script(interviewer, path, body).status_code in (400, 422)
 
 
-def test_a_guide_with_a_name_longer_than_files_have_is_not_there(coded: tuple[Starlette, Path]) -> None:
+def test_a_guide_name_too_long_for_a_file_is_not_found(coded: tuple[Starlette, Path]) -> None:
     lead = signed_in(*coded)
     fields = {"csrf": csrf_in(lead.get("/me").text), "act": "plan", "guide": "é" * 300, "key": "k"}
     answer = lead.post("/participants/P1/acts", data=fields, headers={"origin": HERE})

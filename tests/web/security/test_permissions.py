@@ -1,4 +1,4 @@
-"""Every route × nobody and every role, with real requests, against one table written here a second time."""
+"""Every route with every role and without a session, compared with a second permission table."""
 
 from __future__ import annotations
 
@@ -178,19 +178,19 @@ def visit(request: pytest.FixtureRequest, app: Starlette, folder: Path) -> Itera
     opened.close()
 
 
-def test_every_route_has_a_row_here_and_in_the_matrix_and_no_row_is_idle(app: Starlette) -> None:
+def test_every_route_has_exactly_one_row_here_and_in_the_permission_table(app: Starlette) -> None:
     names = [route.name for route in app.routes]  # type: ignore[attr-defined]
     assert len(set(names)) == len(names)
     assert set(names) == set(WRITTEN) == set(PERMISSIONS_BY_ROUTE)
 
 
-def test_no_route_hides_others_behind_its_row(app: Starlette) -> None:
+def test_no_route_contains_nested_routes(app: Starlette) -> None:
     assert all(isinstance(route, Route | Mount) for route in app.routes)
     assert all(not route.routes for route in app.routes if isinstance(route, Mount))
 
 
 @pytest.mark.parametrize("name", WRITTEN)
-def test_a_page_is_for_those_who_are_written_and_for_nobody_else(
+def test_a_page_is_open_exactly_to_the_listed_roles(
     visit: tuple[Role | None, TestClient], app: Starlette, name: str
 ) -> None:
     role, opened = visit
@@ -220,20 +220,20 @@ def test_a_page_is_for_those_who_are_written_and_for_nobody_else(
 
 @pytest.mark.parametrize("name", ["sign-out", "sign-out-everywhere"])
 @pytest.mark.parametrize("role", Role)
-def test_whoever_is_in_can_leave(app: Starlette, folder: Path, role: Role, name: str) -> None:
+def test_every_signed_in_person_can_sign_out(app: Starlette, folder: Path, role: Role, name: str) -> None:
     opened = signed_in(app, folder, role)
     done = post(opened, f"/{name}", {}, page="/me")
     assert (done.status_code, done.headers["location"]) == (303, "/sign-in")
     assert opened.get("/me").status_code == 303
 
 
-def test_a_path_that_is_no_page_tells_nobody_so(visit: tuple[Role | None, TestClient]) -> None:
+def test_an_unknown_path_does_not_reveal_that_it_is_unknown(visit: tuple[Role | None, TestClient]) -> None:
     role, opened = visit
     for path in ("/nowhere", "/steps/x/kept", "/people.db", "/../people.db", "/report%2f..%2fpeople.db"):
         assert opened.get(path).status_code in ((303,) if role is None else (403, 404)), path
 
 
-def test_a_route_that_somebody_forgot_to_write_down_is_for_nobody(folder: Path) -> None:
+def test_a_route_without_permissions_is_closed_to_everyone(folder: Path) -> None:
     async def forgotten(request: object) -> None:
         raise AssertionError("a page without a row was reached")
 
@@ -250,7 +250,9 @@ def test_a_route_that_somebody_forgot_to_write_down_is_for_nobody(folder: Path) 
                 pass
 
 
-def test_published_files_are_behind_the_same_door(visit: tuple[Role | None, TestClient], folder: Path) -> None:
+def test_published_files_need_the_same_permission_as_their_index(
+    visit: tuple[Role | None, TestClient], folder: Path
+) -> None:
     role, opened = visit
     (folder / "published" / "report" / "items.json").write_text("[]")
     for path in ("/report/items.json", "/report/index.html", "/report", "/report/%2e/index.html"):
@@ -260,7 +262,7 @@ def test_published_files_are_behind_the_same_door(visit: tuple[Role | None, Test
             assert answer.status_code in (303, 307, 403, 404), path
 
 
-def test_a_rater_and_a_reviewer_read_no_names_of_others(visit: tuple[Role | None, TestClient]) -> None:
+def test_raters_and_reviewers_see_no_names_of_others(visit: tuple[Role | None, TestClient]) -> None:
     role, opened = visit
     others = {
         Role.RATER: ("rater-2", "journal", "reader"),

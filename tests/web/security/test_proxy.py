@@ -33,7 +33,7 @@ def join(address: str, folder: Path) -> None:
         assert browser.post(link, data=fields).status_code == 303
 
 
-def test_a_proxy_says_for_whom_it_asks(folder: Path) -> None:
+def test_only_the_address_added_by_the_proxy_is_trusted(folder: Path) -> None:
     with serving(folder, "--allow-host", "study.example.org") as address:
         join(address, folder)
         for number in range(5):  # whatever a client writes before what the proxy adds counts for nothing
@@ -42,7 +42,7 @@ def test_a_proxy_says_for_whom_it_asks(folder: Path) -> None:
         assert sign_in(address, CHOSEN, "203.0.113.7") == 303
 
 
-def test_without_a_proxy_nobody_is_believed(folder: Path) -> None:
+def test_without_a_proxy_forwarded_addresses_are_ignored(folder: Path) -> None:
     with serving(folder) as address:
         join(address, folder)
         for number in range(5):

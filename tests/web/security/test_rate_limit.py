@@ -1,4 +1,4 @@
-"""How often one address may do something: bounded in time, in memory, and whatever the clock does."""
+"""The rate limit per address: bounded in time and memory, and safe against clock changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from quaestor.web.security.rate_limit import RateLimit
 MINUTE = timedelta(minutes=1)
 
 
-def test_an_address_waits_after_too_many_and_nobody_else_does() -> None:
+def test_an_address_over_the_limit_must_wait_and_others_need_not() -> None:
     clock = SetClock()
     pace = RateLimit(2, MINUTE, clock)
     assert [pace.wait("10.0.0.1") for _ in range(3)] == [None, None, MINUTE]
@@ -22,7 +22,7 @@ def test_an_address_waits_after_too_many_and_nobody_else_does() -> None:
     assert pace.wait("10.0.0.1") is None
 
 
-def test_a_clock_that_is_set_back_makes_no_wait_longer() -> None:
+def test_setting_the_clock_back_does_not_extend_a_wait() -> None:
     clock = SetClock()
     pace = RateLimit(2, MINUTE, clock)
     pace.wait("10.0.0.1")
@@ -31,7 +31,7 @@ def test_a_clock_that_is_set_back_makes_no_wait_longer() -> None:
     assert [pace.wait("10.0.0.1") for _ in range(3)] == [None, None, MINUTE], "it counts from now on"
 
 
-def test_memory_is_bounded_however_many_addresses_come_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_stored_addresses_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("quaestor.web.security.rate_limit._MOST_ADDRESSES", 50)
     pace = RateLimit(2, MINUTE, SetClock())
     for number in range(500):

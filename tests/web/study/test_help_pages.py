@@ -34,7 +34,7 @@ def test_help_lists_every_topic_and_is_in_the_navigation(rater: TestClient) -> N
     assert '<a href="/help" aria-current="page">Help</a>' in page
 
 
-def test_every_link_of_every_topic_leads_to_a_page_and_a_heading_that_exist(rater: TestClient) -> None:
+def test_every_link_in_every_topic_points_to_an_existing_page_and_heading(rater: TestClient) -> None:
     pages = {topic.name: rater.get(f"/help/{topic.name}") for topic in list_topics()}
     assert all(page.status_code == 200 for page in pages.values())
     for name, page in pages.items():
@@ -60,5 +60,5 @@ def test_an_unknown_topic_and_a_path_out_of_the_documentation_are_not_found(rate
         assert rater.get(f"/help/{name}").status_code == 404, name
 
 
-def test_help_is_for_people_who_are_signed_in(rater: TestClient) -> None:
+def test_help_needs_a_session(rater: TestClient) -> None:
     assert browser(rater.app).get("/help", follow_redirects=False).status_code in (303, 401, 403)  # type: ignore[arg-type]

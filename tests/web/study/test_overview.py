@@ -1,4 +1,4 @@
-"""The study at a glance: the same numbers as everywhere, for each viewer what they may see, at a cost that stays."""
+"""The study overview: consistent numbers, limited to what each viewer may see, at constant cost."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ LEAD, READER, JOURNAL = (
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return rated_study(tmp_path_factory.mktemp("overview") / "study", items=24).root
 
 
 @pytest.fixture
-def study(made: Path, tmp_path: Path) -> Study:
-    return open_study(Path(shutil.copytree(made, tmp_path / "study")))
+def study(study_template: Path, tmp_path: Path) -> Study:
+    return open_study(Path(shutil.copytree(study_template, tmp_path / "study")))
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def seen(coding: CodingSession, viewer: Viewer = LEAD) -> Overview:
 
 
 def line(coding: CodingSession, name: str, viewer: Viewer = LEAD) -> RoundLine:
-    return next(one for one in seen(coding, viewer).rounds if one.round == name)
+    return next(round_state for round_state in seen(coding, viewer).rounds if round_state.round == name)
 
 
-def test_progress_missing_and_hours_are_those_of_the_ratings_themselves(coding: CodingSession) -> None:
+def test_progress_missing_ratings_and_hours_match_the_ratings(coding: CodingSession) -> None:
     for name, one in coding.state.rounds.items():
         found = line(coding, name)
         assert found.missing == len(list_missing(one))
@@ -80,7 +80,7 @@ def test_progress_missing_and_hours_are_those_of_the_ratings_themselves(coding: 
     assert [line(coding, "later", one).hours for one in (READER, JOURNAL)] == [None, None]
 
 
-def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rater() -> None:
+def test_counts_of_remaining_items_are_right_after_new_sets_rereading_and_a_replaced_rater() -> None:
     dice = random.Random(2)
     for turn in range(30):
         table = Table()
@@ -101,20 +101,20 @@ def test_counts_of_what_is_left_stay_right_through_sets_rereading_and_a_new_rate
             assert sum(count_left_by_rater(one).values()) == len(list_missing(one))
 
 
-def test_the_lead_sees_the_agreement_that_the_command_line_tells_of_closed_rounds(coding: CodingSession) -> None:
+def test_the_lead_sees_the_same_agreement_of_closed_rounds_as_on_the_command_line(coding: CodingSession) -> None:
     for name in ("pilot", "phases", "topics"):
         assert line(coding, name).reached is None, "the look goes on record, so it is asked for"
         record_agreement_view(coding, name, "lead")
         found = line(coding, name).reached
         assert found is not None
-        told = compute_round_agreement(coding.state, name, coding.state.round(name).plan.measured)
-        assert found.value == f"{told.kappa.value:.3f}"
-        assert found.interval == f"{told.kappa.low:.3f} to {told.kappa.high:.3f}"
-        assert (found.band, found.n) == (told.band, told.n)
+        round_agreement = compute_round_agreement(coding.state, name, coding.state.round(name).plan.measured)
+        assert found.value == f"{round_agreement.kappa.value:.3f}"
+        assert found.interval == f"{round_agreement.kappa.low:.3f} to {round_agreement.kappa.high:.3f}"
+        assert (found.band, found.n) == (round_agreement.band, round_agreement.n)
     assert "0.4" in line(coding, "pilot").reached.verdict  # type: ignore[union-attr]
 
 
-def test_an_open_blind_round_is_looked_at_by_saying_so_and_looking_takes_the_seat(coding: CodingSession) -> None:
+def test_viewing_an_open_blind_round_is_recorded_and_bars_the_lead_from_rating_in_it(coding: CodingSession) -> None:
     before = coding.state.head
     later = line(coding, "later")
     assert (later.look.may, later.reached) == ("ask", None)  # type: ignore[union-attr]
@@ -128,7 +128,7 @@ def test_an_open_blind_round_is_looked_at_by_saying_so_and_looking_takes_the_sea
     assert find_access(coding.state, "phrases", "lead", "lead").may == "not yet"
 
 
-def test_a_lead_who_rates_in_a_round_is_told_nothing_of_it_until_it_is_closed(coding: CodingSession) -> None:
+def test_a_lead_who_rates_in_a_round_sees_nothing_of_it_until_it_is_closed(coding: CodingSession) -> None:
     own = line(coding, "own")
     assert own.reached is None
     assert own.look.message == "You rate in this round: agreement is shown once it is closed."  # type: ignore[union-attr]
@@ -145,10 +145,10 @@ def test_a_lead_who_rates_in_a_round_is_told_nothing_of_it_until_it_is_closed(co
     assert not [letter for letter in stage.detail if letter.isdigit()]
 
 
-def test_readers_see_agreement_when_all_is_settled_and_a_reviewer_sees_no_names(coding: CodingSession) -> None:
+def test_readers_see_agreement_after_everything_is_settled_and_reviewers_see_no_names(coding: CodingSession) -> None:
     for viewer in (READER, JOURNAL):
         found = seen(coding, viewer)
-        assert [one.reached for one in found.rounds] == [None] * 6
+        assert [round_state.reached for round_state in found.rounds] == [None] * 6
         assert (found.next, found.command) == (None, "")
         assert not [stage for stage in found.stages if "disagreements" in stage.detail]
     assert "rater-1" in repr(seen(coding, READER))
@@ -159,7 +159,7 @@ def test_readers_see_agreement_when_all_is_settled_and_a_reviewer_sees_no_names(
     assert not [viewer for viewer in (LEAD, READER, JOURNAL) if TELLING in repr(seen(coding, viewer))]
 
 
-def test_ratings_in_a_row_are_one_line(coding: CodingSession) -> None:
+def test_consecutive_ratings_are_one_line_of_recent_activity(coding: CodingSession) -> None:
     lines = [(act.who, act.what) for act in seen(coding, READER).latest]
     assert lines[:3] == [
         ("rater-1", "rated 6 items in own"),
@@ -173,7 +173,7 @@ def test_ratings_in_a_row_are_one_line(coding: CodingSession) -> None:
     assert after[:2] == [("rater-1", "rated 8 items in own"), ("lead", "rated 5 items in own")]
 
 
-def test_a_report_is_proposed_only_where_it_would_be_made(tmp_path: Path) -> None:
+def test_a_report_is_suggested_only_if_it_can_be_built(tmp_path: Path) -> None:
     study = unrated_study(tmp_path / "study", items=3)
     study.file.write_text(study.file.read_text("utf-8").partition("[[rounds]]")[0], "utf-8")
     study = open_study(study.root)
@@ -188,7 +188,7 @@ def test_a_report_is_proposed_only_where_it_would_be_made(tmp_path: Path) -> Non
         assert report_can_be_made(published, coding.state)
 
 
-def test_a_study_of_interviews_alone_is_told_to_publish_them_and_again_when_somebody_declines(tmp_path: Path) -> None:
+def test_an_interview_study_is_asked_to_publish_and_again_after_a_participant_declines(tmp_path: Path) -> None:
     study = themed_study(tmp_path, [("{data:One}.", "two", "three")])
 
     def holds() -> bool:
@@ -196,9 +196,9 @@ def test_a_study_of_interviews_alone_is_told_to_publish_them_and_again_when_some
             return check_freshness(study, coding.state)[0].holds
 
     with open_coding(study) as coding:
-        found = build_study_overview(study, coding, LEAD)
-    assert found.next is None
-    assert found.command == "Everything planned is done: publish it with `quaestor report`."
+        study_overview = build_study_overview(study, coding, LEAD)
+    assert study_overview.next is None
+    assert study_overview.command == "Everything planned is done: publish it with `quaestor report`."
     with open_interviews(study) as interviews:
         build_report(study, lambda words: None)
         assert holds()
@@ -215,44 +215,44 @@ def test_a_study_of_interviews_alone_is_told_to_publish_them_and_again_when_some
         assert not holds(), "their words were read before"
 
 
-def test_what_is_next_names_the_page_on_which_it_is_done(coding: CodingSession) -> None:
+def test_the_next_step_names_its_page(coding: CodingSession) -> None:
     found = seen(coding).next
     assert found is not None
     assert (found.page, found.round, found.command) == ("disagreements", "phases", "quaestor decisions agree phases")
 
 
-def test_a_study_in_which_nobody_acted_says_what_to_do_first(tmp_path: Path) -> None:
+def test_a_study_without_acts_shows_the_first_step(tmp_path: Path) -> None:
     study = unrated_study(tmp_path / "study", items=3)
-    found = build_study_overview(study, None, LEAD)
-    assert found.next is not None
-    assert found.next.words == "Import the codebook"
-    assert {one.status for one in found.rounds} == {"not opened"}
+    study_overview = build_study_overview(study, None, LEAD)
+    assert study_overview.next is not None
+    assert study_overview.next.words == "Import the codebook"
+    assert {round_state.status for round_state in study_overview.rounds} == {"not opened"}
     assert "rater-1" not in repr(build_study_overview(study, None, JOURNAL))
     assert not (study.root / "study.db").exists()
 
 
 def finish(coding: CodingSession) -> None:
-    """Let everything that is worked out beside the pages come to its end."""
+    """Wait for all background computations."""
     with coding.locked_state() as state:
-        kept = [entry for one in state.rounds.values() for entry in one.cache.items()]
+        kept = [entry for round_state in state.rounds.values() for entry in round_state.cache.items()]
     under_way = [work for key, work in kept if isinstance(key, tuple) and key[0] == "at work"]
     for work in under_way:
         work.join()
 
 
-def test_a_large_round_is_worked_out_beside_the_page_and_then_kept(
+def test_agreement_of_a_large_round_is_computed_in_the_background_and_cached(
     coding: CodingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worked_out, "LARGE", 10)
     assert find_agreement(coding, "phases", "phase", wait=False) is None
     finish(coding)
-    found = find_agreement(coding, "phases", "phase", wait=False)
-    assert found is not None
-    assert found.agreement == compute_round_agreement(coding.state, "phases", "phase")
-    assert find_agreement(coding, "phases", "phase", wait=False) is found
+    agreement = find_agreement(coding, "phases", "phase", wait=False)
+    assert agreement is not None
+    assert agreement.agreement == compute_round_agreement(coding.state, "phases", "phase")
+    assert find_agreement(coding, "phases", "phase", wait=False) is agreement
 
 
-def test_a_large_open_round_is_shown_as_it_was_until_it_has_grown_enough(
+def test_cached_agreement_of_a_large_open_round_is_kept_until_enough_ratings_are_added(
     coding: CodingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worked_out, "LARGE", 10)
@@ -275,7 +275,7 @@ def test_a_large_open_round_is_shown_as_it_was_until_it_has_grown_enough(
     finish(coding)
 
 
-def test_a_round_read_piece_by_piece_is_the_round_of_one_moment(coding: CodingSession) -> None:
+def test_a_round_read_in_pieces_is_consistent(coding: CodingSession) -> None:
     state, one = coding.state, coding.state.round("later")
     head, before = state.head, list_labels(state, "later", "relevance")
     item = one.plan.items[0]
@@ -293,7 +293,7 @@ def test_a_round_read_piece_by_piece_is_the_round_of_one_moment(coding: CodingSe
     assert list_labels(coding.state, "later", "relevance") != before
 
 
-def test_another_page_of_ratings_changes_what_is_shown_at_once(coding: CodingSession) -> None:
+def test_new_ratings_change_the_shown_agreement_at_once(coding: CodingSession) -> None:
     record_agreement_view(coding, "later", "lead")
     before = line(coding, "later").reached
     rate_now(coding, "later", lambda dice, place, rater: {"relevance": "keep"}, random.Random(1))

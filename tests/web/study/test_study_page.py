@@ -1,4 +1,4 @@
-"""The start of the desk: the state of the study for those who lead or read it, to each what is theirs to see."""
+"""The start page shows each role the state of the study that it may see."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from quaestor.web.app import make_app
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def study_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     study = rated_study(tmp_path_factory.mktemp("start") / "study", items=24)
     with open_coding(study) as coding:
         record_agreement_view(coding, "phases", "lead")
@@ -33,15 +33,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def app(made: Path) -> Iterator[Starlette]:
-    with closing_app(make_app(made, passwords=Passwords(QUICK))) as opened:
+def app(study_template: Path) -> Iterator[Starlette]:
+    with closing_app(make_app(study_template, passwords=Passwords(QUICK))) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def pages(app: Starlette, made: Path) -> dict[Role, str]:
+def pages(app: Starlette, study_template: Path) -> dict[Role, str]:
     """The start as each role sees it."""
-    return {role: signed_in(app, made, role).get("/").text for role in Role}
+    return {role: signed_in(app, study_template, role).get("/").text for role in Role}
 
 
 def signed_in(app: Starlette, folder: Path, role: Role) -> TestClient:
@@ -55,11 +55,11 @@ def section(page: str, name: str) -> str:
     return next(part for part in page.split("<h3>")[1:] if re.match(rf"(<a [^>]+>)?{name}<", part))
 
 
-def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_closed_ones(
-    pages: dict[Role, str], made: Path
+def test_the_lead_sees_raters_of_every_round_and_agreement_of_closed_rounds(
+    pages: dict[Role, str], study_template: Path
 ) -> None:
     page = pages[Role.LEAD]
-    with open_coding(open_study(made)) as coding:
+    with open_coding(open_study(study_template)) as coding:
         kappa = compute_round_agreement(coding.state, "phases", "phase").kappa
     phases = section(page, "phases")
     assert f"<strong>{kappa.value:.3f}</strong>" in phases
@@ -74,20 +74,20 @@ def test_the_lead_sees_each_round_with_its_raters_and_the_agreement_of_the_close
     assert "agreement is shown once it is closed" in section(page, "own")
 
 
-def test_what_is_next_is_a_link_to_where_it_is_done(pages: dict[Role, str], app: Starlette, made: Path) -> None:
+def test_the_next_step_is_a_link(pages: dict[Role, str], app: Starlette, study_template: Path) -> None:
     found = re.search(r'class="do"><a href="([^"]+)">([^<]+)</a>', pages[Role.LEAD])
     assert found is not None
     assert found[2] == "Record the decisions that the raters of phases agree on"
-    assert signed_in(app, made, Role.LEAD).get(found[1]).status_code == 200
+    assert signed_in(app, study_template, Role.LEAD).get(found[1]).status_code == 200
 
 
-def test_each_number_of_the_funnel_opens_its_items(pages: dict[Role, str]) -> None:
+def test_every_number_of_the_funnel_opens_its_items(pages: dict[Role, str]) -> None:
     for role in (Role.LEAD, Role.VIEWER, Role.REVIEWER):
         assert re.search(r'<a href="/steps/1/kept"[^>]*>24</a>', pages[role])
         assert '<a href="/steps/1/dropped">1 dropped</a>' in pages[role]
 
 
-def test_readers_see_the_page_without_what_is_the_lead_s(pages: dict[Role, str]) -> None:
+def test_readers_see_the_page_without_the_parts_for_the_lead(pages: dict[Role, str]) -> None:
     for role in (Role.VIEWER, Role.REVIEWER):
         page = pages[role]
         assert "20 of 24" in section(page, "later")
@@ -107,7 +107,7 @@ def test_readers_see_the_page_without_what_is_the_lead_s(pages: dict[Role, str])
         assert name not in pages[Role.REVIEWER].replace("The lead rated", ""), name
 
 
-def test_nobody_reads_what_was_said_and_raters_see_nothing_but_what_waits_for_them(pages: dict[Role, str]) -> None:
+def test_no_role_sees_answers_and_raters_see_only_their_tasks(pages: dict[Role, str]) -> None:
     for page in pages.values():
         assert TELLING not in page
         assert len(page.encode()) < 150_000
@@ -116,8 +116,8 @@ def test_nobody_reads_what_was_said_and_raters_see_nothing_but_what_waits_for_th
             assert words not in pages[role], (role, words)
 
 
-def test_looking_from_the_start_puts_it_on_record_and_shows_the_agreement(made: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(made, tmp_path / "study", ignore=shutil.ignore_patterns("people.db*")))
+def test_viewing_agreement_from_the_start_page_is_recorded(study_template: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(study_template, tmp_path / "study", ignore=shutil.ignore_patterns("people.db*")))
     with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app:
         lead = signed_in(app, folder, Role.LEAD)
         assert csrf_in(section(lead.get("/").text, "later"))
@@ -131,7 +131,7 @@ def test_looking_from_the_start_puts_it_on_record_and_shows_the_agreement(made: 
         assert coding.state.round("later").unblinded == ["lead"]
 
 
-def test_a_study_without_acts_and_one_without_anything_say_what_to_do(tmp_path: Path) -> None:
+def test_studies_without_acts_or_without_content_show_the_first_step(tmp_path: Path) -> None:
     for folder, words in (
         (unrated_study(tmp_path / "unrated", items=3).root, "Import the codebook"),
         (new_study(tmp_path / "blank", "blank"), "study.toml"),

@@ -1,4 +1,4 @@
-"""Who can begin a survey and who cannot, how it ends, and how somebody withdraws: each is told so in kind words."""
+"""Who can start a survey, how it ends and how a respondent withdraws, each with a polite message."""
 
 from __future__ import annotations
 
@@ -41,7 +41,9 @@ def respondent(app: Starlette) -> Iterator[TestClient]:
         yield opened
 
 
-def test_a_paid_survey_leads_to_its_payment_part(folder: Path, app: Starlette, respondent: TestClient) -> None:
+def test_the_last_page_of_a_paid_survey_links_to_the_payment_form(
+    folder: Path, app: Starlette, respondent: TestClient
+) -> None:
     with open_surveys(open_study(folder)) as surveys:
         code, _ = answered(surveys)
         screened, _ = answered(surveys, forms={**FORMS, "you": {"q.converted": ["no"], "q.role": ["research"]}})
@@ -66,7 +68,7 @@ def test_a_paid_survey_leads_to_its_payment_part(folder: Path, app: Starlette, r
         ),
     ],
 )
-def test_who_is_asked_no_more_is_told_kindly(
+def test_screened_out_and_declining_respondents_see_a_polite_end_page(
     respondent: TestClient, folder: Path, form: Mapping[str, Form], standing: ResponseStatus, words: str
 ) -> None:
     link = begun(respondent)
@@ -79,7 +81,7 @@ def test_who_is_asked_no_more_is_told_kindly(
     assert "/claim/" not in end
 
 
-def test_whoever_withdraws_is_asked_first_and_then_nothing_is_left(respondent: TestClient, folder: Path) -> None:
+def test_a_withdrawal_needs_a_confirmation_and_erases_all_answers(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     send(respondent, link, FORMS["consent"])
     assert "Erase your answers?" in respondent.get(f"{link}/withdraw").text
@@ -96,7 +98,7 @@ def test_whoever_withdraws_is_asked_first_and_then_nothing_is_left(respondent: T
         assert surveys.answers.erased(NAME) == 1
 
 
-def test_unknown_surveys_and_codes_say_what_to_do(respondent: TestClient) -> None:
+def test_unknown_surveys_and_links_show_what_to_do(respondent: TestClient) -> None:
     link = begun(respondent)
     code = link.split("/")[3]
     for path in ("/s/nothing", f"{link}x", f"{link}x/end", f"{link}x/withdraw", f"/s/other/{code}"):
@@ -105,7 +107,7 @@ def test_unknown_surveys_and_codes_say_what_to_do(respondent: TestClient) -> Non
         assert "the link is incomplete" in answer.text or "the link is complete" in answer.text
 
 
-def test_a_survey_that_is_not_open_says_so(folder: Path) -> None:
+def test_an_unopened_survey_says_that_it_is_not_open(folder: Path) -> None:
     small_survey(folder)
     with closing_app(make_app(folder, passwords=Passwords(QUICK))) as app, closing(browser(app)) as opened:
         answer = opened.get(START)
@@ -115,7 +117,7 @@ def test_a_survey_that_is_not_open_says_so(folder: Path) -> None:
         assert not (folder / "study.db").exists()
 
 
-def test_a_closed_survey_takes_nothing_more_and_keeps_what_it_has(respondent: TestClient, folder: Path) -> None:
+def test_a_closed_survey_rejects_answers_and_keeps_earlier_ones(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     send(respondent, link, FORMS["consent"])
     own = fields_on(respondent.get(link).text)
@@ -133,7 +135,7 @@ def with_settings(more: str) -> str:
     return QUESTIONNAIRE.replace("minutes = 4", f"minutes = 4\n{more}", 1)
 
 
-def test_a_survey_by_invitation_is_begun_by_no_stranger(folder: Path) -> None:
+def test_a_survey_by_invitation_cannot_be_started_without_one(folder: Path) -> None:
     with asking(folder, with_settings("by_invitation = true")) as app, closing(browser(app)) as opened:
         assert "This survey is for invited people" in opened.get(START).text
         assert sent_again(opened, START, {}, {}).status_code == 409
@@ -143,7 +145,7 @@ def test_a_survey_by_invitation_is_begun_by_no_stranger(folder: Path) -> None:
         assert send(opened, f"{START}/{code}", FORMS["consent"]).status_code == 303
 
 
-def test_when_enough_have_finished_nobody_begins_and_who_has_begun_finishes(folder: Path) -> None:
+def test_a_full_survey_accepts_no_new_respondents_but_others_can_finish(folder: Path) -> None:
     with asking(folder, with_settings("most = 1")) as app, closing(browser(app)) as opened:
         link = begun(opened)
         with open_surveys(open_study(folder)) as surveys:
@@ -153,7 +155,7 @@ def test_when_enough_have_finished_nobody_begins_and_who_has_begun_finishes(fold
         assert kept(folder, link)[0] is ResponseStatus.FINISHED
 
 
-def test_a_group_that_is_full_is_thanked_and_another_goes_on(folder: Path) -> None:
+def test_a_respondent_of_a_full_quota_group_is_thanked_and_others_continue(folder: Path) -> None:
     quota = '\n[[survey.quotas]]\nof = "role = other"\nmost = 1\n\n[research]'
     with asking(folder, QUESTIONNAIRE.replace("\n[research]", quota, 1)) as app, closing(browser(app)) as opened:
         early = begun(opened)
@@ -171,7 +173,7 @@ def test_a_group_that_is_full_is_thanked_and_another_goes_on(folder: Path) -> No
         assert send(opened, early, FORMS["tools"]).headers["location"] == early  # was let in while there was room
 
 
-def test_after_its_last_day_a_survey_is_over(folder: Path) -> None:
+def test_a_survey_ends_after_its_closing_date(folder: Path) -> None:
     with asking(folder, with_settings('closes = "2100-01-01"')) as app, closing(browser(app)) as opened:
         assert "open until 2100-01-01" in opened.get(START).text
         link = begun(opened)
@@ -183,7 +185,7 @@ def test_after_its_last_day_a_survey_is_over(folder: Path) -> None:
             assert (answer.status_code, "until 2020-01-01" in answer.text) == (410, True)
 
 
-def test_too_many_beginnings_from_one_address_wait_and_others_do_not(folder: Path) -> None:
+def test_an_address_that_starts_too_many_responses_must_wait_and_others_need_not(folder: Path) -> None:
     with fielded(folder):
         pass
     clock = SetClock()
@@ -201,7 +203,9 @@ def test_too_many_beginnings_from_one_address_wait_and_others_do_not(folder: Pat
         other.close()
 
 
-def test_whoever_sends_a_page_without_end_is_told_kindly_and_can_go_on(respondent: TestClient, folder: Path) -> None:
+def test_a_respondent_who_saves_a_page_too_often_is_refused_politely_and_can_continue(
+    respondent: TestClient, folder: Path
+) -> None:
     link = begun(respondent)
     own = fields_on(respondent.get(link).text)
     for number in range(MOST_SAVES):
@@ -213,7 +217,7 @@ def test_whoever_sends_a_page_without_end_is_told_kindly_and_can_go_on(responden
     assert send(respondent, link, FORMS["you"]).status_code == 303
 
 
-def test_a_respondent_gets_no_cookie_and_needs_none(respondent: TestClient) -> None:
+def test_respondents_get_no_cookies(respondent: TestClient) -> None:
     pages = [respondent.get(START)]
     link = begun(respondent)
     for form in FORMS.values():
@@ -222,14 +226,14 @@ def test_a_respondent_gets_no_cookie_and_needs_none(respondent: TestClient) -> N
     assert not [page.url for page in pages if "set-cookie" in page.headers]
 
 
-def test_the_lead_who_answers_keeps_their_place(app: Starlette, folder: Path) -> None:
+def test_a_lead_who_answers_stays_signed_in(app: Starlette, folder: Path) -> None:
     with closing(signed_in(app, folder)) as lead:
         link = begun(lead)
         assert send(lead, link, FORMS["consent"]).status_code == 303
         assert lead.get("/me").status_code == 200
 
 
-def test_who_has_begun_keeps_the_version_they_had(respondent: TestClient, folder: Path) -> None:
+def test_a_respondent_keeps_the_version_they_started_with(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     small_survey(folder, QUESTIONNAIRE.replace("Do you agree to take part?", "Will you take part?"))
     with open_surveys(open_study(folder)) as surveys:

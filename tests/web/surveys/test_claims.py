@@ -57,7 +57,7 @@ def claimed(opened: TestClient, path: str, address: str) -> None:
 # Invitations
 
 
-def test_an_invitation_begins_an_anonymous_survey_once(surveys: Surveys, stranger: TestClient) -> None:
+def test_an_invitation_starts_an_anonymous_survey_once(surveys: Surveys, stranger: TestClient) -> None:
     [made] = invite(surveys, NAME, "first", "pro", count=1)
     page = stranger.get(f"/i/{made.token}").text
     assert "You are invited" in page
@@ -73,9 +73,7 @@ def test_an_invitation_begins_an_anonymous_survey_once(surveys: Surveys, strange
     assert response_rates(surveys, NAME).whole.used == 1
 
 
-def test_an_invitation_that_two_windows_follow_at_once_begins_one_response(
-    surveys: Surveys, stranger: TestClient
-) -> None:
+def test_an_invitation_used_in_two_windows_at_once_starts_one_response(surveys: Surveys, stranger: TestClient) -> None:
     [made] = invite(surveys, NAME, "first", "pro", count=1)
     data = {"csrf": csrf_in(stranger.get(f"/i/{made.token}").text)}
     found: list[str] = []
@@ -93,7 +91,9 @@ def test_an_invitation_that_two_windows_follow_at_once_begins_one_response(
     assert len(list(surveys.answers.responses(NAME))) == 1
 
 
-def test_begin_pressed_twice_begins_once_and_lets_nobody_else_in(surveys: Surveys, stranger: TestClient) -> None:
+def test_pressing_begin_twice_starts_one_response_and_admits_nobody_else(
+    surveys: Surveys, stranger: TestClient
+) -> None:
     [made] = invite(surveys, NAME, "first", "pro", count=1)
     held = {
         path: dict(re.findall(r'name="(csrf|key|language)" value="([^"]+)"', stranger.get(path).text))
@@ -113,7 +113,7 @@ def test_begin_pressed_twice_begins_once_and_lets_nobody_else_in(surveys: Survey
         assert not [own for own in held.values() if own["key"].encode() in path.read_bytes()]
 
 
-def test_begin_pressed_again_after_a_page_was_sent_is_somebody_new(surveys: Surveys, stranger: TestClient) -> None:
+def test_pressing_begin_again_after_a_saved_page_starts_a_new_response(surveys: Surveys, stranger: TestClient) -> None:
     own = dict(re.findall(r'name="(key|language)" value="([^"]+)"', stranger.get(f"/s/{NAME}").text))
     first = stranger.post(f"/s/{NAME}", data=own, headers={"origin": HERE}).headers["location"]
     send(surveys, first.rsplit("/", 1)[1], "consent", {"q.consent": ["agree"]})
@@ -122,7 +122,7 @@ def test_begin_pressed_again_after_a_page_was_sent_is_somebody_new(surveys: Surv
     assert "Before we begin" in stranger.get(second).text
 
 
-def test_an_invitation_by_name_leads_back_to_the_answers_from_any_browser(tmp_path: Path) -> None:
+def test_a_named_invitation_leads_back_to_the_response_from_any_browser(tmp_path: Path) -> None:
     with fielded(tmp_path, NAMED) as surveys:
         [made] = invite(surveys, NAME, "first", "pro", count=1)
         with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app, browser(app) as one:
@@ -136,14 +136,14 @@ def test_an_invitation_by_name_leads_back_to_the_answers_from_any_browser(tmp_pa
         assert response.language == "de"
 
 
-def test_an_invitation_is_kept_while_the_survey_is_shut(surveys: Surveys, stranger: TestClient) -> None:
+def test_an_invitation_stays_unused_while_the_survey_is_closed(surveys: Surveys, stranger: TestClient) -> None:
     [made] = invite(surveys, NAME, "first", "pro", count=1)
     close_survey(surveys, NAME)
     assert stranger.get(f"/i/{made.token}").status_code == 410
     assert response_rates(surveys, NAME).whole.used == 0
 
 
-def test_links_that_were_never_made_are_answered_kindly(surveys: Surveys, stranger: TestClient) -> None:
+def test_unknown_links_are_answered_politely(surveys: Surveys, stranger: TestClient) -> None:
     path = claim_path(surveys)
     bad = ("/i/nothing", "/i/%00", f"/claim/{NAME}/nothing", f"{path[:-3]}aaa", path.replace(NAME, "other"))
     for link in (*bad, f"/claim/%2e%2e/{path.rsplit('/', 1)[1]}"):
@@ -155,7 +155,9 @@ def test_links_that_were_never_made_are_answered_kindly(surveys: Surveys, strang
 # Claims
 
 
-def test_who_finished_gives_an_address_once_and_reads_so_after(surveys: Surveys, stranger: TestClient) -> None:
+def test_a_respondent_gives_a_payment_address_once_and_sees_that_it_was_saved(
+    surveys: Surveys, stranger: TestClient
+) -> None:
     path = claim_path(surveys)
     for fields, why in (
         ({"address": "a@example.org", "again": "b@example.org"}, "The two entries differ"),
@@ -175,7 +177,7 @@ def test_who_finished_gives_an_address_once_and_reads_so_after(surveys: Surveys,
     assert payment(surveys, NAME).counts["waiting"] == 1
 
 
-def test_the_payment_part_speaks_the_language_of_the_answers(surveys: Surveys, stranger: TestClient) -> None:
+def test_the_payment_form_is_in_the_language_of_the_response(surveys: Surveys, stranger: TestClient) -> None:
     path = f"{claim_path(surveys)}?language=de"
     assert '<html lang="de">' in stranger.get(path).text
     sent = post(stranger, path, {"address": "x@example.org", "again": "x@example.org"})
@@ -184,7 +186,7 @@ def test_the_payment_part_speaks_the_language_of_the_answers(surveys: Surveys, s
     assert '<html lang="en">' in stranger.get(path.replace("=de", "=xx")).text
 
 
-def test_a_claim_sent_from_two_windows_at_once_is_one(surveys: Surveys, stranger: TestClient) -> None:
+def test_a_claim_sent_from_two_windows_at_once_is_recorded_once(surveys: Surveys, stranger: TestClient) -> None:
     path = claim_path(surveys)
     data = {"csrf": csrf_in(stranger.get(path).text), "address": "x@example.org", "again": "x@example.org"}
     found: list[int] = []
@@ -201,7 +203,7 @@ def test_a_claim_sent_from_two_windows_at_once_is_one(surveys: Surveys, stranger
     assert payment(surveys, NAME).counts["waiting"] == 1
 
 
-def test_the_payer_releases_exports_and_pays_and_the_lead_reads_no_address(
+def test_the_payer_releases_exports_and_pays_and_the_lead_sees_no_addresses(
     surveys: Surveys, app: Starlette, stranger: TestClient
 ) -> None:
     payer, lead = (signed_in(app, surveys.study.root, role) for role in (Role.PAYER, Role.LEAD))
@@ -245,7 +247,7 @@ def test_the_payer_releases_exports_and_pays_and_the_lead_reads_no_address(
     assert payment(surveys, NAME).counts["paid"] == 6
 
 
-def test_cards_that_another_window_exported_are_not_marked_paid_unseen(
+def test_cards_exported_in_another_window_are_not_marked_as_paid(
     surveys: Surveys, app: Starlette, stranger: TestClient
 ) -> None:
     payer = signed_in(app, surveys.study.root, Role.PAYER)
@@ -264,7 +266,7 @@ def test_cards_that_another_window_exported_are_not_marked_paid_unseen(
     assert payment(surveys, NAME).counts["paid"] == 10
 
 
-def test_the_payment_part_says_who_could_tell_whose_answers_are_whose(tmp_path: Path) -> None:
+def test_the_payment_form_says_who_could_link_addresses_to_answers(tmp_path: Path) -> None:
     for folder, text, nobody in (("anonymous", QUESTIONNAIRE, True), ("named", NAMED, False)):
         with fielded(tmp_path / folder, text) as surveys:
             path = claim_path(surveys)
@@ -274,7 +276,7 @@ def test_the_payment_part_says_who_could_tell_whose_answers_are_whose(tmp_path: 
         assert ("could find out which answers are yours" in page) is not nobody
 
 
-def test_the_last_page_says_who_could_tell_whose_pay_it_is(tmp_path: Path) -> None:
+def test_the_last_page_says_who_could_link_payments_to_answers(tmp_path: Path) -> None:
     for folder, text, nobody in (("anonymous", QUESTIONNAIRE, True), ("named", NAMED, False)):
         with fielded(tmp_path / folder, text) as surveys:
             code, _ = answered(surveys)
@@ -284,7 +286,7 @@ def test_the_last_page_says_who_could_tell_whose_pay_it_is(tmp_path: Path) -> No
         assert ("could find out which answers are yours" in page) is not nobody
 
 
-def test_the_payer_sees_pay_and_nothing_else_of_the_study(surveys: Surveys, app: Starlette) -> None:
+def test_the_payer_sees_only_the_payment_pages(surveys: Surveys, app: Starlette) -> None:
     payer = signed_in(app, surveys.study.root, Role.PAYER)
     home = payer.get("/")
     assert (home.status_code, home.headers["location"]) == (303, "/pay")
@@ -294,7 +296,7 @@ def test_the_payer_sees_pay_and_nothing_else_of_the_study(surveys: Surveys, app:
         assert payer.get(path).status_code == 403, path
 
 
-def test_a_study_without_surveys_has_nobody_to_pay(tmp_path: Path) -> None:
+def test_a_study_without_surveys_has_no_payments(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text('[study]\nname = "empty"\n')
     with closing_app(make_app(tmp_path, passwords=Passwords(QUICK))) as app:
         assert "No payments due" in signed_in(app, tmp_path, Role.LEAD).get("/pay").text
@@ -306,7 +308,7 @@ def test_a_study_without_surveys_has_nobody_to_pay(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_no_request_says_from_which_private_page_it_comes(browser: Browser, tmp_path: Path) -> None:
+def test_no_request_reveals_a_private_page_as_its_referrer(browser: Browser, tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         [made] = invite(surveys, NAME, "first", "pro", count=1)
         code, _ = answered(surveys)
@@ -334,7 +336,7 @@ def test_no_request_says_from_which_private_page_it_comes(browser: Browser, tmp_
 
 
 @pytest.mark.browser
-def test_the_pages_are_usable_by_everyone(browser: Browser, tmp_path: Path) -> None:
+def test_claim_and_invitation_pages_are_accessible(browser: Browser, tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         open_one, used = invite(surveys, NAME, "first", "pro", count=2)
         first, second = claim_path(surveys), claim_path(surveys)

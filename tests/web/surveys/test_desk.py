@@ -48,7 +48,7 @@ def study(tmp_path: Path) -> Study:
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> tuple[Study, dict[str, str]]:
+def answered_survey(tmp_path: Path) -> tuple[Study, dict[str, str]]:
     """The survey is open and was answered in every way."""
     with fielded(tmp_path / "study") as surveys:
         return surveys.study, filled(surveys)
@@ -65,17 +65,17 @@ def lead(study: Study) -> Iterator[TestClient]:
 
 
 @pytest.fixture
-def following(asked: tuple[Study, dict[str, str]]) -> Iterator[TestClient]:
+def following(answered_survey: tuple[Study, dict[str, str]]) -> Iterator[TestClient]:
     """The lead of the survey that was answered."""
-    with closing_app(opened(asked[0])) as app:
-        yield signed_in(app, asked[0].root)
+    with closing_app(opened(answered_survey[0])) as app:
+        yield signed_in(app, answered_survey[0].root)
 
 
 def act(lead: TestClient, act: str, name: str = NAME) -> int:
     return post(lead, f"/surveys/{name}/acts", {"act": act}, f"/surveys/{name}").status_code
 
 
-def test_a_study_without_questionnaires_says_how_to_write_one(tmp_path: Path) -> None:
+def test_a_study_without_questionnaires_explains_how_to_write_one(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "study")
     (study.root / "instruments" / f"{NAME}.toml").unlink()
     with closing_app(opened(study)) as app:
@@ -85,7 +85,7 @@ def test_a_study_without_questionnaires_says_how_to_write_one(tmp_path: Path) ->
     assert ">Surveys</a>" not in page.text
 
 
-def test_looking_at_a_draft_writes_nothing(lead: TestClient, study: Study) -> None:
+def test_viewing_a_draft_writes_nothing(lead: TestClient, study: Study) -> None:
     for path in ("/surveys", *(f"/surveys/{NAME}{more}" for more in ("", "/preview", "/invitations"))):
         assert lead.get(path).status_code == 200, path
         assert f'/surveys/{NAME}/responses"' not in lead.get(path).text, path
@@ -95,7 +95,7 @@ def test_looking_at_a_draft_writes_nothing(lead: TestClient, study: Study) -> No
     }
 
 
-def test_a_survey_is_opened_closed_and_opened_again(lead: TestClient, study: Study) -> None:
+def test_a_survey_is_opened_closed_and_reopened(lead: TestClient, study: Study) -> None:
     page = lead.get(f"/surveys/{NAME}").text
     assert "Anyone with the link can answer from now on" in page
     assert act(lead, "open") == 303
@@ -111,9 +111,7 @@ def test_a_survey_is_opened_closed_and_opened_again(lead: TestClient, study: Stu
         assert (surveys.fielding(NAME).status, surveys.fielding(NAME).version) == ("open", 1)
 
 
-def test_a_survey_by_invitation_leads_to_its_invitations_and_not_to_a_link_for_all(
-    lead: TestClient, study: Study
-) -> None:
+def test_a_survey_by_invitation_shows_invitations_instead_of_a_public_link(lead: TestClient, study: Study) -> None:
     small_survey(study.root, QUESTIONNAIRE.replace("minutes = 4", "minutes = 4\nby_invitation = true"))
     assert act(lead, "open") == 303
     page = lead.get(f"/surveys/{NAME}").text
@@ -122,7 +120,7 @@ def test_a_survey_by_invitation_leads_to_its_invitations_and_not_to_a_link_for_a
     assert f"{HERE}/s/{NAME}" not in page
 
 
-def test_a_grave_problem_keeps_it_shut_and_a_file_that_cannot_be_read_is_said(lead: TestClient, study: Study) -> None:
+def test_a_serious_problem_prevents_opening_and_an_unreadable_file_is_reported(lead: TestClient, study: Study) -> None:
     small_survey(study.root, QUESTIONNAIRE.replace('kind = "consent"', 'kind = "yes-no"'))
     page = lead.get(f"/surveys/{NAME}").text
     assert "Check results" in page
@@ -137,10 +135,10 @@ def test_a_grave_problem_keeps_it_shut_and_a_file_that_cannot_be_read_is_said(le
     assert lead.get(f"/surveys/{NAME}/preview").status_code == 422
 
 
-def test_a_changed_file_shows_what_it_changes_and_becomes_a_version(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+def test_a_changed_questionnaire_shows_its_changes_and_is_opened_as_a_new_version(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    study, responses = asked
+    study, responses = answered_survey
     assert "Changes in the file" not in following.get(f"/surveys/{NAME}").text
     small_survey(study.root, NEWER)
     page = following.get(f"/surveys/{NAME}").text
@@ -156,14 +154,16 @@ def test_a_changed_file_shows_what_it_changes_and_becomes_a_version(
     assert kept.version == 1
 
 
-def test_a_file_that_is_gone_leaves_what_was_opened(following: TestClient, asked: tuple[Study, dict[str, str]]) -> None:
-    (asked[0].root / "instruments" / f"{NAME}.toml").unlink()
+def test_a_deleted_questionnaire_file_leaves_the_open_survey_intact(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
+) -> None:
+    (answered_survey[0].root / "instruments" / f"{NAME}.toml").unlink()
     for path in ("/surveys", f"/surveys/{NAME}", f"/surveys/{NAME}/responses"):
         assert following.get(path).status_code == 200, path
     assert "no longer exists" in following.get(f"/surveys/{NAME}").text
 
 
-def test_the_questionnaire_is_read_at_a_glance_with_its_conditions_in_words(lead: TestClient) -> None:
+def test_the_questionnaire_is_shown_with_its_conditions_in_words(lead: TestClient) -> None:
     page = lead.get(f"/surveys/{NAME}").text
     assert "Shown if “Which have you used, as {role}?” is" in page
     assert "exclusive" in page
@@ -172,7 +172,7 @@ def test_the_questionnaire_is_read_at_a_glance_with_its_conditions_in_words(lead
 
 
 def walked(lead: TestClient, page: str, fields: Mapping[str, object], step: str = "next") -> str:
-    """Send the page of a preview as a browser does, its hidden fields and what stands in it along."""
+    """Send a preview page as a browser does, with its hidden fields and current values."""
     hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', page)
     data: dict[str, object] = {}
     for name, value in hidden:
@@ -186,7 +186,7 @@ def walked(lead: TestClient, page: str, fields: Mapping[str, object], step: str 
     return answer.text
 
 
-def test_a_walk_through_the_preview_meets_every_page_and_keeps_nothing(lead: TestClient, study: Study) -> None:
+def test_the_preview_shows_every_page_and_stores_nothing(lead: TestClient, study: Study) -> None:
     page = lead.get(f"/surveys/{NAME}/preview").text
     assert "Page 1 of 4" in page
     page = walked(lead, page, {"q.consent": "agree"})
@@ -211,7 +211,7 @@ def test_a_walk_through_the_preview_meets_every_page_and_keeps_nothing(lead: Tes
     assert not (study.root / "study.db").exists()
 
 
-def test_a_page_of_the_preview_comes_again_with_the_question_that_an_answer_leads_to(lead: TestClient) -> None:
+def test_the_preview_shows_a_page_again_with_its_follow_up_question(lead: TestClient) -> None:
     page = walked(lead, lead.get(f"/surveys/{NAME}/preview").text, {"q.consent": "agree"})
     page = walked(lead, page, dict(FORMS["you"]))
     said = {**FORMS["tools"], "q.used": ["none"], "q.used.other.text": [""]}
@@ -221,7 +221,7 @@ def test_a_page_of_the_preview_comes_again_with_the_question_that_an_answer_lead
     assert "Page 4 of 4" in walked(lead, page, {**said, "q.why-none": ["no need"]})
 
 
-def test_a_walk_ends_where_a_respondent_would_and_speaks_their_language(lead: TestClient) -> None:
+def test_the_preview_ends_like_a_real_response_and_in_the_chosen_language(lead: TestClient) -> None:
     page = lead.get(f"/surveys/{NAME}/preview?language=de").text
     assert "Nehmen Sie teil?" in page
     assert "declined after 1 page" in walked(lead, page, {"q.consent": "decline"})
@@ -230,8 +230,8 @@ def test_a_walk_ends_where_a_respondent_would_and_speaks_their_language(lead: Te
     assert lead.get(f"/surveys/{NAME}/preview?language=fr").status_code == 422
 
 
-def test_responses_are_listed_by_how_they_stand(following: TestClient, asked: tuple[Study, dict[str, str]]) -> None:
-    responses = asked[1]
+def test_responses_are_filtered_by_status(following: TestClient, answered_survey: tuple[Study, dict[str, str]]) -> None:
+    responses = answered_survey[1]
     page = following.get(f"/surveys/{NAME}/responses").text
     assert all(response in page for response in responses.values())
     for query, wanted in (
@@ -248,22 +248,22 @@ def test_responses_are_listed_by_how_they_stand(following: TestClient, asked: tu
     assert "2 finished, 1 declined" in re.sub(r"1 (in progress|screened out), ", "", following.get("/surveys").text)
 
 
-def test_a_response_is_read_with_its_answers_and_why_others_are_missing(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+def test_a_response_is_shown_with_its_answers_and_reasons_for_missing_ones(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    page = following.get(f"/surveys/{NAME}/responses/{asked[1]['finished']}").text
+    page = following.get(f"/surveys/{NAME}/responses/{answered_survey[1]['finished']}").text
     for words in ("Other: Teaching", "ONNX, the exchange format", "Wrong results: Often", "licences: Rarely",
                   "1. Accuracy", "4 years", "not shown", "Custom layers.\nThey never fit."):  # fmt: skip
         assert words in page, words
-    page = following.get(f"/surveys/{NAME}/responses/{asked[1]['under way']}").text
+    page = following.get(f"/surveys/{NAME}/responses/{answered_survey[1]['under way']}").text
     assert "not reached" in page
     assert following.get(f"/surveys/{NAME}/responses/unknown").status_code == 409
 
 
-def test_a_flag_waits_for_a_decision_which_is_on_record_with_its_reason(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+def test_a_flagged_response_waits_for_a_decision_that_is_recorded_with_its_reason(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    study, responses = asked
+    study, responses = answered_survey
     fast, path = responses["fast"], f"/surveys/{NAME}/responses/{responses['fast']}"
     page = following.get(f"/surveys/{NAME}/flags").text
     assert fast in page
@@ -286,10 +286,10 @@ def test_a_flag_waits_for_a_decision_which_is_on_record_with_its_reason(
         assert not surveys.fielding(NAME).decisions[fast].keep
 
 
-def test_a_response_is_erased_by_a_lead_who_says_why_and_is_sure(
-    following: TestClient, asked: tuple[Study, dict[str, str]]
+def test_erasing_a_response_needs_a_reason_and_a_confirmation(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:
-    study, responses = asked
+    study, responses = answered_survey
     path = f"/surveys/{NAME}/responses/{responses['finished']}"
     for fields, words in (
         ({"why": "asked"}, "confirm that you are sure"),
@@ -305,7 +305,7 @@ def test_a_response_is_erased_by_a_lead_who_says_why_and_is_sure(
         assert surveys.answers.response(responses["finished"]) is None
 
 
-def test_links_of_a_batch_are_told_once_and_counted(lead: TestClient, study: Study) -> None:
+def test_invitation_links_of_a_batch_are_shown_once_and_counted(lead: TestClient, study: Study) -> None:
     path = f"/surveys/{NAME}/invitations"
     made = post(lead, path, {"batch": "first", "stratum": "pro", "labels": "one\r\n=two\r\n"})
     assert made.headers["content-type"].startswith("text/csv")
@@ -324,8 +324,8 @@ def test_links_of_a_batch_are_told_once_and_counted(lead: TestClient, study: Stu
         assert 'value="third"' in refused.text
 
 
-def test_readers_find_the_results_and_nothing_else(asked: tuple[Study, dict[str, str]]) -> None:
-    study, responses = asked
+def test_readers_see_only_the_results_of_a_survey(answered_survey: tuple[Study, dict[str, str]]) -> None:
+    study, responses = answered_survey
     with closing_app(opened(study)) as app:
         reader = signed_in(app, study.root, Role.REVIEWER)
         page = reader.get("/surveys").text
@@ -336,9 +336,9 @@ def test_readers_find_the_results_and_nothing_else(asked: tuple[Study, dict[str,
         assert ">Surveys</a>" not in signed_in(app, study.root, Role.RATER).get("/").text
 
 
-def test_what_somebody_writes_is_shown_as_words_and_never_as_markup(asked: tuple[Study, dict[str, str]]) -> None:
+def test_html_in_answers_is_shown_as_text(answered_survey: tuple[Study, dict[str, str]]) -> None:
     hostile = "<script>alert(1)</script>{{ 7 * 7 }}"
-    study = asked[0]
+    study = answered_survey[0]
     forms = {**FORMS, "words": {"q.hardest": [hostile]}, "you": {**FORMS["you"], "q.role.other.text": [hostile]}}
     with open_surveys(study) as surveys:
         response = answered(surveys, forms=forms)[1].id
@@ -373,7 +373,9 @@ def state(browser: Browser, address: str, folder: Path) -> StorageState:
 
 
 @pytest.mark.browser
-def test_the_pages_are_accessible_and_fit(browser: Browser, address: str, state: StorageState) -> None:
+def test_survey_desk_pages_are_accessible_and_fit_their_width(
+    browser: Browser, address: str, state: StorageState
+) -> None:
     context = browser.new_context(storage_state=state)
     page = context.new_page()
     complaints = complaints_of(page, address)
@@ -390,7 +392,7 @@ def test_the_pages_are_accessible_and_fit(browser: Browser, address: str, state:
 
 
 @pytest.mark.browser
-def test_a_survey_is_previewed_and_opened_by_keyboard_without_scripts(
+def test_a_survey_is_previewed_and_opened_by_keyboard_without_javascript(
     browser: Browser, address: str, state: StorageState, folder: Path
 ) -> None:
     context = browser.new_context(storage_state=state, java_script_enabled=False)

@@ -1,4 +1,4 @@
-"""Addresses that nobody would write: every page answers them with itself or a sentence, and never breaks."""
+"""Unusual addresses and parameters never break a page."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def pages(app: Starlette) -> list[str]:
 
 
 @pytest.mark.parametrize("asked", ODD, ids=lambda asked: urlencode(asked)[:40])
-def test_an_odd_question_breaks_no_page(visit: TestClient, app: Starlette, asked: dict[str, str]) -> None:
+def test_unusual_query_parameters_break_no_page(visit: TestClient, app: Starlette, asked: dict[str, str]) -> None:
     query = urlencode(asked)
     answers = {path: visit.get(f"{path}?{query}").status_code for path in pages(app)}
     assert len(answers) > 25
@@ -65,11 +65,11 @@ def test_an_odd_question_breaks_no_page(visit: TestClient, app: Starlette, asked
 
 
 @pytest.mark.parametrize("step", [ENDLESS, "0", "²", "٣", "-1", "nothing"])
-def test_a_step_that_is_none_is_no_page(visit: TestClient, step: str) -> None:
+def test_an_unknown_step_is_not_found(visit: TestClient, step: str) -> None:
     assert visit.get(f"/steps/{step}/kept").status_code in (403, 404)
 
 
-def test_the_length_of_a_number_does_not_break_what_a_form_sends(app: Starlette, folder: Path) -> None:
+def test_very_long_numbers_in_a_form_are_rejected(app: Starlette, folder: Path) -> None:
     lead = TestClient(app, base_url=HERE, follow_redirects=False, raise_server_exceptions=False)
     join(lead, invited(folder, Role.LEAD, "lead-2"))
     sent = {"csrf": csrf_in(lead.get("/me").text), "act": "invite", "name": "reader-2", "role": "viewer"}

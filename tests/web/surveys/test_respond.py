@@ -1,4 +1,4 @@
-"""Answering a survey through its pages: kept before the next one comes, and a kind word where there is none."""
+"""Answering a survey page by page: answers are saved before the next page is shown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def respondent(app: Starlette) -> Iterator[TestClient]:
         yield opened
 
 
-def test_a_whole_survey_is_answered_and_kept_page_by_page(app: Starlette, respondent: TestClient, folder: Path) -> None:
+def test_a_survey_is_answered_and_saved_page_by_page(app: Starlette, respondent: TestClient, folder: Path) -> None:
     about = respondent.get(START)
     assert "How models travel" in about.text
     assert "about 4 minutes" in about.text
@@ -69,7 +69,7 @@ def test_a_whole_survey_is_answered_and_kept_page_by_page(app: Starlette, respon
     assert respondent.get(link).headers["location"] == f"{link}/end"
 
 
-def test_what_is_wrong_is_said_and_nothing_typed_is_lost(respondent: TestClient, folder: Path) -> None:
+def test_invalid_answers_are_reported_and_typed_text_is_kept(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     send(respondent, link, FORMS["consent"])
     own = fields_on(respondent.get(link).text)
@@ -84,9 +84,7 @@ def test_what_is_wrong_is_said_and_nothing_typed_is_lost(respondent: TestClient,
     assert kept(folder, link)[2] == ["consent"]
 
 
-def test_a_page_that_was_sent_can_be_seen_again_and_what_is_sent_then_counts(
-    respondent: TestClient, folder: Path
-) -> None:
+def test_a_saved_page_can_be_reopened_and_the_new_answers_count(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     for page in ("consent", "you"):
         send(respondent, link, FORMS[page])
@@ -104,7 +102,9 @@ def test_a_page_that_was_sent_can_be_seen_again_and_what_is_sent_then_counts(
     assert "<h1>Tools</h1>" in respondent.get(f"{link}?page=words").text  # no way past what has not been answered
 
 
-def test_the_same_page_twice_is_one_answer_and_two_tabs_are_two_entries(respondent: TestClient, folder: Path) -> None:
+def test_the_same_page_sent_twice_is_saved_once_and_two_tabs_are_saved_separately(
+    respondent: TestClient, folder: Path
+) -> None:
     link = begun(respondent)
     send(respondent, link, FORMS["consent"])
     one, other = (fields_on(respondent.get(link).text) for _ in range(2))
@@ -119,9 +119,7 @@ def test_the_same_page_twice_is_one_answer_and_two_tabs_are_two_entries(responde
     assert pages == ["consent", "you", "you"]
 
 
-def test_an_old_form_that_was_changed_is_taken_and_after_the_end_it_is_told_that_it_was_not(
-    respondent: TestClient, folder: Path
-) -> None:
+def test_a_changed_old_form_is_saved_before_the_end_and_rejected_after_it(respondent: TestClient, folder: Path) -> None:
     """A browser that goes back may show the form it had, with the key it had."""
     link = begun(respondent)
     send(respondent, link, FORMS["consent"])
@@ -139,7 +137,7 @@ def test_an_old_form_that_was_changed_is_taken_and_after_the_end_it_is_told_that
     assert kept(folder, link) == before
 
 
-def test_an_old_page_does_not_empty_a_question_that_it_did_not_show(respondent: TestClient, folder: Path) -> None:
+def test_an_old_page_does_not_clear_a_question_it_did_not_show(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     for page in ("consent", "you"):
         send(respondent, link, FORMS[page])
@@ -152,7 +150,7 @@ def test_an_old_page_does_not_empty_a_question_that_it_did_not_show(respondent: 
     assert kept(folder, link)[1]["why-none"] == {"text": "No need."}
 
 
-def test_two_windows_at_the_same_moment_are_both_taken(app: Starlette, folder: Path) -> None:
+def test_two_pages_sent_at_the_same_moment_are_both_saved(app: Starlette, folder: Path) -> None:
     """Each page is read against what the other one left, whichever comes first."""
 
     async def both(number: int) -> str:
@@ -177,7 +175,7 @@ def test_two_windows_at_the_same_moment_are_both_taken(app: Starlette, folder: P
         assert sorted(pages) == ["consent", "tools", "you", "you"]
 
 
-def test_no_two_parts_of_a_page_have_the_same_id(folder: Path) -> None:
+def test_element_ids_of_a_page_are_unique(folder: Path) -> None:
     clash = QUESTIONNAIRE.replace('id = "years"', 'id = "role-research"')
     with asking(folder, clash) as app, closing(browser(app)) as opened:
         link = begun(opened)
@@ -187,7 +185,7 @@ def test_no_two_parts_of_a_page_have_the_same_id(folder: Path) -> None:
         assert len(found) == len(set(found))
 
 
-def test_who_sends_the_last_page_twice_or_another_one_after_it_changes_nothing(
+def test_resending_the_last_or_an_earlier_page_after_the_end_changes_nothing(
     respondent: TestClient, folder: Path
 ) -> None:
     link = begun(respondent)
@@ -204,7 +202,7 @@ def test_who_sends_the_last_page_twice_or_another_one_after_it_changes_nothing(
     assert kept(folder, link) == before
 
 
-def test_a_question_that_follows_on_the_same_page_comes_before_the_next(respondent: TestClient, folder: Path) -> None:
+def test_a_follow_up_question_on_the_same_page_comes_before_the_next_page(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     for page in ("consent", "you"):
         send(respondent, link, FORMS[page])
@@ -220,7 +218,7 @@ def test_a_question_that_follows_on_the_same_page_comes_before_the_next(responde
     assert "In your own words" in respondent.get(link).text
 
 
-def test_a_survey_speaks_the_language_that_was_chosen(respondent: TestClient) -> None:
+def test_a_survey_is_shown_in_the_chosen_language(respondent: TestClient) -> None:
     about = respondent.get(f"{START}?language=de").text
     assert '<html lang="de">' in about
     assert "Welche Werkzeuge" in about
@@ -232,7 +230,7 @@ def test_a_survey_speaks_the_language_that_was_chosen(respondent: TestClient) ->
     assert "Ich stimme nicht zu" in shown
 
 
-def test_a_field_that_people_do_not_see_is_kept_as_a_mark(respondent: TestClient, folder: Path) -> None:
+def test_a_filled_hidden_field_is_stored_as_a_mark(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     send(respondent, link, {**FORMS["consent"], "website": ["buy this"]})
     assert kept(folder, link)[1]["_trap"] == {"text": "buy this"}
@@ -241,7 +239,7 @@ def test_a_field_that_people_do_not_see_is_kept_as_a_mark(respondent: TestClient
     assert "_trap" not in kept(folder, other)[1]
 
 
-def test_the_time_spent_is_counted_and_the_hour_is_not_kept(folder: Path) -> None:
+def test_time_spent_is_stored_without_the_time_of_day(folder: Path) -> None:
     with fielded(folder):
         pass
     clock = SetClock()
@@ -264,7 +262,7 @@ def test_the_time_spent_is_counted_and_the_hour_is_not_kept(folder: Path) -> Non
         assert own["since"].partition(".")[0].encode() not in file.read_bytes()
 
 
-def test_nobody_makes_up_the_time_they_spent(folder: Path) -> None:
+def test_a_respondent_cannot_forge_the_time_spent(folder: Path) -> None:
     with fielded(folder):
         pass
     clock = SetClock()
@@ -299,7 +297,7 @@ def test_nobody_makes_up_the_time_they_spent(folder: Path) -> None:
         assert spent(link) == pytest.approx(6 * 5 + 3 * 10, abs=1)
 
 
-def test_where_nothing_can_be_written_the_answers_stand_on_the_page_again(respondent: TestClient, folder: Path) -> None:
+def test_if_nothing_can_be_written_the_page_shows_the_answers_again(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     for page in ("consent", "you", "tools"):
         send(respondent, link, FORMS[page])
@@ -316,7 +314,7 @@ def test_where_nothing_can_be_written_the_answers_stand_on_the_page_again(respon
 
 @contextmanager
 def full_disk(folder: Path) -> Iterator[None]:
-    """Nothing can be added to the file meanwhile: a trigger stands in for a disk without room."""
+    """Make every insert fail, as on a full disk, by a trigger."""
     with closing(sqlite3.connect(folder / "answers.db")) as file:
         file.execute("CREATE TRIGGER full BEFORE INSERT ON saves BEGIN SELECT RAISE(FAIL, 'no room'); END")
         file.commit()
@@ -325,7 +323,7 @@ def full_disk(folder: Path) -> Iterator[None]:
         file.commit()
 
 
-def test_a_page_without_a_key_or_from_elsewhere_is_refused(respondent: TestClient, folder: Path) -> None:
+def test_a_page_without_a_key_or_from_another_site_is_rejected(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     own = fields_on(respondent.get(link).text)
     assert sent_again(respondent, link, {**own, "key": ""}, FORMS["consent"]).status_code == 400
@@ -336,9 +334,7 @@ def test_a_page_without_a_key_or_from_elsewhere_is_refused(respondent: TestClien
     assert kept(folder, link)[2] == []
 
 
-def test_a_page_that_is_not_to_be_answered_now_leads_back_to_the_one_that_is(
-    respondent: TestClient, folder: Path
-) -> None:
+def test_a_page_that_cannot_be_answered_now_links_to_the_current_one(respondent: TestClient, folder: Path) -> None:
     link = begun(respondent)
     own = fields_on(respondent.get(link).text)
     for page in ("words", "nothing"):
@@ -350,7 +346,7 @@ def test_a_page_that_is_not_to_be_answered_now_leads_back_to_the_one_that_is(
 
 
 @pytest.mark.slow
-def test_two_hundred_respondents_at_once_lose_nothing(app: Starlette, folder: Path) -> None:
+def test_two_hundred_simultaneous_respondents_lose_no_answers(app: Starlette, folder: Path) -> None:
     async def answer_all(number: int) -> str:
         async with AsyncClient(transport=ASGITransport(app=app), base_url=HERE, headers={"origin": HERE}) as client:
             link = str((await client.post(START, data={})).headers["location"])
@@ -359,7 +355,7 @@ def test_two_hundred_respondents_at_once_lose_nothing(app: Starlette, folder: Pa
                 mine = {**form, "q.hardest": [f"words of {number}"]} if page == "words" else form
                 tries = 1 + number % 2  # every other one sends each page twice, at the same moment
                 answers = await asyncio.gather(*(client.post(link, data={**own, **mine}) for _ in range(tries)))
-                assert [one.status_code for one in answers] == [303] * tries
+                assert [answer.status_code for answer in answers] == [303] * tries
         return link
 
     async def all_at_once() -> list[str]:

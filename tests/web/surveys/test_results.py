@@ -1,4 +1,4 @@
-"""Results of a survey on the desk: every number leads to as many answers, for those who may read results."""
+"""Survey results: every number opens that many answers, for roles that may read results."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def reader(app: Starlette, folder: Path) -> TestClient:
 
 
 @pytest.mark.parametrize("query", ["", "?by=role", "?unfinished=1&by=stratum"])
-def test_every_number_opens_as_many_answers(reader: TestClient, query: str) -> None:
+def test_every_number_opens_that_many_answers(reader: TestClient, query: str) -> None:
     page = reader.get(RESULTS + query)
     assert page.status_code == 200
     links = re.findall(rf'<a href="({ANSWERS}[^"]*)">([\d,]+)</a>', page.text)
@@ -68,7 +68,7 @@ def test_every_number_opens_as_many_answers(reader: TestClient, query: str) -> N
         assert behind.text.count('<p class="id">') == int(count)
 
 
-def test_bases_reasons_and_what_is_not_counted_are_said(reader: TestClient) -> None:
+def test_results_state_bases_reasons_and_excluded_responses(reader: TestClient) -> None:
     page = re.sub(r"<[^>]+>", "", reader.get(RESULTS).text)
     assert "6 responses are counted. Not counted: 1 not finished." in page
     assert "1 answered · 5 not shown" in page
@@ -79,13 +79,13 @@ def test_bases_reasons_and_what_is_not_counted_are_said(reader: TestClient) -> N
     assert "Interpret with caution" in compared
 
 
-def test_what_people_wrote_is_text_and_nothing_else(reader: TestClient) -> None:
+def test_html_in_free_text_answers_is_shown_as_text(reader: TestClient) -> None:
     for page in (reader.get(RESULTS).text, reader.get(f"{ANSWERS}?question=why-none").text):
         assert "<script>alert" not in page
         assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; “quoted”" in page
 
 
-def test_a_figure_is_drawn_for_a_question_and_for_nothing_else(reader: TestClient) -> None:
+def test_a_figure_is_drawn_only_for_a_question_that_has_one(reader: TestClient) -> None:
     drawn = reader.get(f"/surveys/{NAME}/drawing?question=met")
     assert drawn.headers["content-type"] == "image/svg+xml"
     assert "Wrong results" in drawn.text
@@ -95,7 +95,7 @@ def test_a_figure_is_drawn_for_a_question_and_for_nothing_else(reader: TestClien
         assert reader.get(f"/surveys/{NAME}/drawing?question={name}").status_code == 404
 
 
-def test_a_consent_is_a_line_and_no_table_and_no_question_is_cut_short(reader: TestClient) -> None:
+def test_consent_is_one_line_without_a_table_and_questions_are_not_shortened(reader: TestClient) -> None:
     page = reader.get(RESULTS).text
     assert "Do you agree to take part? <strong>7 agreed</strong>, 0 did not." in page
     assert "Table: Do you agree to take part?" not in page
@@ -106,7 +106,7 @@ def test_a_consent_is_a_line_and_no_table_and_no_question_is_cut_short(reader: T
 
 
 @pytest.mark.parametrize("query", ["", "?by=role"])
-def test_a_figure_is_there_when_the_page_is_and_has_its_place_before(reader: TestClient, query: str) -> None:
+def test_figures_are_loaded_with_the_page_and_have_reserved_space(reader: TestClient, query: str) -> None:
     found = r'<(?:img src|source media="[^"]+" srcset)="([^"]+)"([^>]*)>'
     images = re.findall(found, reader.get(RESULTS + query).text)
     assert [("narrow" in address) for address, _ in images] == [True, False] * 2
@@ -117,7 +117,7 @@ def test_a_figure_is_there_when_the_page_is_and_has_its_place_before(reader: Tes
         assert "lazy" not in attributes
 
 
-def test_what_cannot_be_asked_for_is_refused_in_a_sentence(reader: TestClient) -> None:
+def test_an_invalid_request_for_results_is_rejected_in_one_sentence(reader: TestClient) -> None:
     wrong = reader.get(f"{RESULTS}?by=years")
     assert wrong.status_code == 422
     assert "has no options to compare by" in wrong.text
@@ -128,19 +128,19 @@ def test_what_cannot_be_asked_for_is_refused_in_a_sentence(reader: TestClient) -
     assert reader.get("/surveys/unknown/results").status_code == 409
 
 
-def test_the_lead_finds_the_way_to_the_other_pages_of_the_survey(app: Starlette, folder: Path) -> None:
+def test_the_lead_sees_links_to_the_other_pages_of_the_survey(app: Starlette, folder: Path) -> None:
     page = signed_in(app, folder, Role.LEAD).get(RESULTS).text
     assert f'<a href="{RESULTS}" aria-current="page">Results</a>' in page
     assert f'href="/surveys/{NAME}/responses"' in page
 
 
-def test_raters_see_nothing_of_it(app: Starlette, folder: Path) -> None:
+def test_raters_cannot_see_survey_results(app: Starlette, folder: Path) -> None:
     rater = signed_in(app, folder, Role.RATER)
     for path in (RESULTS, f"{ANSWERS}?question=role", f"/surveys/{NAME}/drawing?question=met"):
         assert rater.get(path).status_code == 403
 
 
-def test_a_survey_without_answers_says_what_to_do(tmp_path: Path) -> None:
+def test_a_survey_without_answers_shows_what_to_do(tmp_path: Path) -> None:
     with fielded(tmp_path / "study", QUESTIONNAIRE):
         pass
     with closing_app(make_app(tmp_path / "study", passwords=Passwords(QUICK))) as app:
@@ -150,7 +150,7 @@ def test_a_survey_without_answers_says_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
-def test_the_pages_are_accessible_and_a_number_is_a_keypress_from_its_answers(browser: Browser, folder: Path) -> None:
+def test_results_are_accessible_and_a_number_opens_its_answers_by_keyboard(browser: Browser, folder: Path) -> None:
     with serving(folder) as address:
         state = session_after(f"{address}join/{invited(folder, Role.VIEWER)}")
         for width, theme in ((320, "dark"), (1280, "light")):

@@ -65,7 +65,9 @@ def has_focus(wanted: Locator) -> bool:
     return bool(wanted.evaluate("one => one === document.activeElement"))
 
 
-def test_a_whole_survey_by_keyboard_without_scripts_at_320_pixels(browser: Browser, address: str, folder: Path) -> None:
+def test_a_survey_can_be_answered_by_keyboard_without_javascript_at_320_pixels(
+    browser: Browser, address: str, folder: Path
+) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": 320, "height": 700})
     page = context.new_page()
     complaints = complaints_of(page, address.removesuffix("s/"))
@@ -81,7 +83,7 @@ def test_a_whole_survey_by_keyboard_without_scripts_at_320_pixels(browser: Brows
     answer_in_words(page)
     assert page.url == f"{link}/end"
     assert "Thank you: this helps." in page.inner_text("main")
-    assert [one for one in complaints if "status of 422" not in one] == []
+    assert [complaint for complaint in complaints if "status of 422" not in complaint] == []
     context.close()
     with open_surveys(open_study(folder)) as surveys:
         found = surveys.answers.find(link.rpartition("/")[2])
@@ -153,7 +155,7 @@ STATES = (
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_a_page_is_accessible_and_fits_every_width(
+def test_respondent_pages_are_accessible_at_every_width(
     browser: Browser, address: str, links: dict[str, str], state: str
 ) -> None:
     elsewhere = {
@@ -172,5 +174,5 @@ def test_a_page_is_accessible_and_fits_every_width(
         page.get_by_role("button", name="Next").click()
         assert page.get_by_label("For how many years?").input_value() == "a few"
     assert_for_everyone(page)
-    assert [one for one in complaints if "the server responded with a status of 4" not in one] == []
+    assert [complaint for complaint in complaints if "the server responded with a status of 4" not in complaint] == []
     page.close()

@@ -45,7 +45,7 @@ def come_to(opened: TestClient, *pages: str) -> str:
     return link
 
 
-def test_back_keeps_what_was_typed_and_asks_for_nothing(respondent: TestClient, folder: Path) -> None:
+def test_going_back_saves_typed_answers_without_requiring_others(respondent: TestClient, folder: Path) -> None:
     link = come_to(respondent, "consent")
     own = fields_on(respondent.get(link).text)
     typed = {"q.role": ["other"], "q.role.other.text": ["Teaching"], "q.years": ["4"]}  # one that is required lacks
@@ -66,9 +66,7 @@ def test_back_keeps_what_was_typed_and_asks_for_nothing(respondent: TestClient, 
     assert "<h1>Tools</h1>" in respondent.get(link).text
 
 
-def test_the_form_that_one_went_back_with_is_sent_when_it_comes_again_as_it_was(
-    respondent: TestClient, folder: Path
-) -> None:
+def test_a_form_sent_again_after_going_back_is_saved(respondent: TestClient, folder: Path) -> None:
     """A browser may go back to the form it had, with the key it had."""
     link = come_to(respondent, "consent")
     own = fields_on(respondent.get(link).text)
@@ -78,7 +76,7 @@ def test_the_form_that_one_went_back_with_is_sent_when_it_comes_again_as_it_was(
     assert "<h1>Tools</h1>" in respondent.get(link).text
 
 
-def test_what_cannot_be_kept_is_shown_again_and_not_lost(respondent: TestClient, folder: Path) -> None:
+def test_an_invalid_answer_is_shown_again_when_going_back(respondent: TestClient, folder: Path) -> None:
     link = come_to(respondent, "consent")
     wrong = send(respondent, link, {"q.years": ["a few"], **BACK})
     assert wrong.status_code == 422
@@ -87,7 +85,7 @@ def test_what_cannot_be_kept_is_shown_again_and_not_lost(respondent: TestClient,
     assert kept(folder, link)[2] == ["consent"]
 
 
-def test_going_back_ends_nothing_and_finishes_nothing(respondent: TestClient, folder: Path) -> None:
+def test_going_back_neither_ends_nor_finishes_a_response(respondent: TestClient, folder: Path) -> None:
     link = come_to(respondent, "consent")
     ends = {"q.converted": ["no"], "q.role": ["research"]}
     send(respondent, link, {**ends, **BACK})
@@ -105,7 +103,7 @@ def test_going_back_ends_nothing_and_finishes_nothing(respondent: TestClient, fo
     assert send(respondent, link, FORMS["words"]).headers["location"] == f"{link}/end"
 
 
-def test_going_back_without_a_change_leaves_everything_as_it_is(respondent: TestClient, folder: Path) -> None:
+def test_going_back_without_changes_changes_nothing(respondent: TestClient, folder: Path) -> None:
     link = come_to(respondent, "consent", "you", "tools")
     before = kept(folder, link)
     assert send(respondent, f"{link}?page=tools", {**FORMS["tools"], **BACK}).headers["location"] == f"{link}?page=you"
@@ -113,7 +111,7 @@ def test_going_back_without_a_change_leaves_everything_as_it_is(respondent: Test
     assert "<h1>In your own words</h1>" in respondent.get(link).text
 
 
-def test_nobody_takes_a_place_in_a_full_group_by_going_back(folder: Path) -> None:
+def test_going_back_does_not_take_a_place_in_a_full_group(folder: Path) -> None:
     quota = '\n[[survey.quotas]]\nof = "role = other"\nmost = 1\n\n[research]'
     with asking(folder, QUESTIONNAIRE.replace("\n[research]", quota, 1)) as app, closing(visitor(app)) as opened:
         first, second = (come_to(opened, "consent") for _ in range(2))
@@ -125,7 +123,7 @@ def test_nobody_takes_a_place_in_a_full_group_by_going_back(folder: Path) -> Non
         assert kept(folder, second)[0] is ResponseStatus.SCREENED_OUT
 
 
-def test_an_answer_that_nobody_needs_is_taken_back_and_is_skipped_then(respondent: TestClient, folder: Path) -> None:
+def test_an_optional_answer_can_be_cleared_and_counts_as_skipped(respondent: TestClient, folder: Path) -> None:
     link = come_to(respondent, "consent", "you", "tools")
     shown = respondent.get(f"{link}?page=tools").text
     assert shown.count(">No answer<") == 4 + 1 + 1, "for each row with its heading, and one choice"
@@ -139,14 +137,14 @@ def test_an_answer_that_nobody_needs_is_taken_back_and_is_skipped_then(responden
     with open_surveys(open_study(folder)) as surveys:
         found = surveys.answers.find(link.split("/")[3])
         assert found is not None
-        asked = read_questionnaire_for(surveys, found)
+        questionnaire = read_questionnaire_for(surveys, found)
         for name in ("careful", "met"):
-            question = asked.question(name)
+            question = questionnaire.question(name)
             assert question is not None
-            assert missing_reason(asked, found, question) is Missing.SKIPPED
+            assert missing_reason(questionnaire, found, question) is Missing.SKIPPED
 
 
-def test_no_answer_with_words_beside_another_is_asked_about(tmp_path: Path) -> None:
+def test_no_answer_together_with_other_text_is_rejected(tmp_path: Path) -> None:
     free = QUESTIONNAIRE.replace('hint = "One answer."\nrequired = true', "")
     with asking(tmp_path, free) as app, closing(visitor(app)) as opened:
         link = come_to(opened, "consent")
@@ -160,7 +158,9 @@ def test_no_answer_with_words_beside_another_is_asked_about(tmp_path: Path) -> N
 
 @pytest.mark.browser
 @pytest.mark.parametrize("script", [True, False])
-def test_in_a_browser_with_and_without_script(browser: Browser, tmp_path: Path, script: bool) -> None:
+def test_going_back_works_in_a_browser_with_and_without_javascript(
+    browser: Browser, tmp_path: Path, script: bool
+) -> None:
     folder = tmp_path / "study"
     with fielded(folder, OPTIONAL):
         pass

@@ -103,7 +103,7 @@ rows = [{ code = "crash", label = "تعطل" }, { code = "wrong", label = "نت�
 
 
 def english_in(page: str) -> list[str]:
-    """The English texts that stand on a page, be it in part, where German has other words."""
+    """Keys of the English texts that appear on a page, even in part, and differ in German."""
     text = html.unescape(" ".join([*re.findall(r'aria-label="([^"]*)"', page), re.sub(r"<[^>]*>", " ", page)]))
     text = re.sub(r"\s+", " ", text)
     german = read_texts("de")
@@ -116,7 +116,7 @@ def english_in(page: str) -> list[str]:
     return found
 
 
-def test_a_page_in_english_would_be_noticed(tmp_path: Path) -> None:
+def test_english_texts_on_a_page_are_detected(tmp_path: Path) -> None:
     with asking(tmp_path) as app, closing(visitor(app)) as opened:
         assert {"withdraw-link", "own-address", "next", "page-of", "contact", "agree"} <= set(
             english_in(opened.get(begun(opened)).text)
@@ -131,7 +131,7 @@ def opened(tmp_path: Path) -> Iterator[TestClient]:
         yield one
 
 
-def test_a_whole_survey_in_german_says_nothing_in_english(opened: TestClient, tmp_path: Path) -> None:
+def test_a_german_survey_contains_no_english_texts(opened: TestClient, tmp_path: Path) -> None:
     link = begun(opened, "de")
     seen = {"start": opened.get(f"/s/{NAME}"), "consent": opened.get(link)}
     send(opened, link, {"q.consent": ["agree"]})
@@ -181,7 +181,7 @@ def test_a_whole_survey_in_german_says_nothing_in_english(opened: TestClient, tm
         assert "How models travel" not in page.text, "the title of the study is not for respondents"
 
 
-def test_a_language_of_the_study_says_which_of_its_texts_are_english(tmp_path: Path) -> None:
+def test_untranslated_texts_of_a_custom_language_are_marked_as_english(tmp_path: Path) -> None:
     text = WHOLE.replace('languages = ["de"]', 'languages = ["he"]') + '\n[words.he]\nbegin = "להתחיל"\n'
     with asking(tmp_path, text) as app, closing(visitor(app)) as one:
         page = one.get(f"/s/{NAME}").text
@@ -198,26 +198,26 @@ def test_a_language_of_the_study_says_which_of_its_texts_are_english(tmp_path: P
         ("by_invitation = true\nanonymous = false", "invitation-leads-back", "invitation-too"),
     ],
 )
-def test_everybody_is_told_how_to_come_back(tmp_path: Path, settings: str, before: str, below: str) -> None:
+def test_every_respondent_is_shown_how_to_return(tmp_path: Path, settings: str, before: str, below: str) -> None:
     text = WHOLE.replace('languages = ["de"]', f'languages = ["en"]\n{settings}')
-    said = read_texts("en")
+    texts = read_texts("en")
     with asking(tmp_path, text) as app, closing(visitor(app)) as one:
         start = f"/s/{NAME}"
         if settings:
             with open_surveys(open_study(tmp_path)) as surveys:
                 start = f"/i/{invite(surveys, NAME, 'first', 'alle', count=1)[0].token}"
-        assert said[before] in one.get(start).text
+        assert texts[before] in one.get(start).text
         link = post(one, start, {}).headers["location"] if settings else begun(one)
         page = one.get(link).text
     footer = page.partition("<footer")[2]
-    assert f"<p>{said['own-address']}</p>" in footer.partition("<details")[0], "in sight without a click"
-    assert f"<p>{said[below]}</p>" in footer
+    assert f"<p>{texts['own-address']}</p>" in footer.partition("<details")[0], "in sight without a click"
+    assert f"<p>{texts[below]}</p>" in footer
     assert f"http://127.0.0.1{link}</p>" in footer
 
 
 @pytest.mark.browser
-def test_from_right_to_left_on_a_phone(browser: Browser, tmp_path: Path) -> None:
-    said = read_texts("ar")
+def test_a_right_to_left_survey_works_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    texts = read_texts("ar")
     with fielded(tmp_path, ARABIC):
         pass
     with serving(tmp_path) as address:
@@ -226,14 +226,14 @@ def test_from_right_to_left_on_a_phone(browser: Browser, tmp_path: Path) -> None
         assert page.evaluate("document.dir") == ""
         follow(page, page.get_by_role("link", name="العربية"))
         looked(page, "light")
-        follow(page, page.get_by_role("button", name=said["begin"]))
+        follow(page, page.get_by_role("button", name=texts["begin"]))
         looked(page, "dark")
-        page.get_by_label(said["agree"], exact=True).check()
-        follow(page, page.get_by_role("button", name=said["next"]))
+        page.get_by_label(texts["agree"], exact=True).check()
+        follow(page, page.get_by_role("button", name=texts["next"]))
         page.get_by_label("منذ كم سنة؟").fill("abc")
-        follow(page, page.get_by_role("button", name=said["send"]))
+        follow(page, page.get_by_role("button", name=texts["send"]))
         looked(page, "light")
-        assert said["look-again-at"].partition("(")[0].strip() in page.get_by_role("alert").inner_text()
+        assert texts["look-again-at"].partition("(")[0].strip() in page.get_by_role("alert").inner_text()
         description = page.get_by_text("أقل من سنة")
         description.click()
         radio, words = page.get_by_label("مبتدئ").bounding_box(), description.bounding_box()
@@ -241,9 +241,9 @@ def test_from_right_to_left_on_a_phone(browser: Browser, tmp_path: Path) -> None
         assert words is not None
         assert radio["x"] > words["x"] + words["width"], "the words stand to the left of the button"
         page.get_by_label("منذ كم سنة؟").fill("3")
-        follow(page, page.get_by_role("button", name=said["send"]))
+        follow(page, page.get_by_role("button", name=texts["send"]))
         looked(page, "dark")
-        follow(page, page.get_by_role("link", name=said["to-pay"]))
+        follow(page, page.get_by_role("link", name=texts["to-pay"]))
         looked(page, "light")
         page.close()
 
@@ -259,4 +259,4 @@ def looked(page: Page, scheme: str) -> None:
     assert page.evaluate("[document.documentElement.lang, document.dir]") == ["ar", "rtl"]
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     violations = Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]][:2]) for one in violations] == []
+    assert [(violation["id"], [node["html"] for node in violation["nodes"]][:2]) for violation in violations] == []

@@ -1,4 +1,4 @@
-"""A study that only asks people, on the desk: what came in by a file is shown, and what is next comes from surveys."""
+"""A study with surveys only: imported responses are shown, and the next step comes from its surveys."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def next_of(page: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def test_what_was_imported_is_shown_though_the_survey_was_never_opened(taken_in: Study) -> None:
+def test_imported_responses_are_shown_even_if_the_survey_was_never_opened(taken_in: Study) -> None:
     with locked_state(taken_in) as lead:
         every, page = lead.get("/surveys").text, lead.get(f"/surveys/{NAME}").text
         for shown in (every, page):
@@ -69,7 +69,7 @@ def test_a_draft_without_answers_stays_a_draft(tmp_path: Path) -> None:
         assert next_of(lead.get("/").text) == (f"/surveys/{NAME}", f"Check {NAME}, then open it")
 
 
-def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
+def test_the_next_step_of_the_study_is_that_of_its_survey(tmp_path: Path) -> None:
     with fielded(tmp_path / "study") as surveys:
         study = surveys.study
         for _ in range(3):
@@ -102,7 +102,7 @@ def test_the_study_s_next_step_is_that_of_its_survey(tmp_path: Path) -> None:
         assert f"You closed the survey {NAME}" in page
 
 
-def test_an_import_is_told_and_leads_to_the_results(taken_in: Study) -> None:
+def test_an_import_is_listed_and_links_to_the_results(taken_in: Study) -> None:
     with locked_state(taken_in) as lead:
         page = lead.get("/").text
         assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
@@ -110,7 +110,7 @@ def test_an_import_is_told_and_leads_to_the_results(taken_in: Study) -> None:
         assert lead.get(next_of(page)[0]).status_code == 200
 
 
-def test_results_lead_to_those_of_surveys_where_somebody_answered(taken_in: Study, tmp_path: Path) -> None:
+def test_the_results_page_links_to_surveys_with_responses(taken_in: Study, tmp_path: Path) -> None:
     for role in (Role.LEAD, Role.VIEWER):
         with locked_state(taken_in, role) as reader:
             page = reader.get("/results").text
@@ -120,7 +120,7 @@ def test_results_lead_to_those_of_surveys_where_somebody_answered(taken_in: Stud
         assert f"/surveys/{NAME}/results" not in lead.get("/results").text
 
 
-def test_pay_names_the_survey_and_where_it_stands(taken_in: Study) -> None:
+def test_the_pay_page_shows_the_name_and_status_of_the_survey(taken_in: Study) -> None:
     with locked_state(taken_in) as lead:
         page = lead.get("/pay").text
         assert '<span class="status imported">imported</span>' in page

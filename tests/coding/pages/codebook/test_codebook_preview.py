@@ -1,4 +1,4 @@
-"""What a change of the codebook is said to move is what it moves, and nobody sees more of it than they may."""
+"""A preview equals the effect of a codebook change and shows each person only what they may see."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def observed(state: State, version: int) -> tuple[Counter[Any], Counter[Any]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_preview_says_exactly_what_the_change_then_moves(coding: CodingSession, seed: int) -> None:
+def test_a_preview_lists_exactly_what_the_change_moves(coding: CodingSession, seed: int) -> None:
     dice = random.Random(seed)
     with_rounds(coding, dice)
     done = Counter[str]()
@@ -198,15 +198,15 @@ def test_a_preview_says_exactly_what_the_change_then_moves(coding: CodingSession
     assert {"codebook.merge", "codebook.split", "codebook.move", "codebook.rename"} <= (+done).keys()
 
 
-def test_a_set_of_codes_is_read_code_by_code(coding: CodingSession) -> None:
+def test_each_code_of_a_set_is_moved_separately(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(1))
-    given = [one.answers["group"] for one in coding.state.rounds["first"].all_ratings()]
+    given = [rating.answers["group"] for rating in coding.state.rounds["first"].all_ratings()]
     preview = preview_change(coding, "codebook.merge", {"codes": ["create"], "into": "read"})
     (move,) = [move for move in preview.moves if move.what == RATED]
     assert (move.facet, move.count) == ("group", sum("create" in codes for codes in given))
 
 
-def test_a_retired_code_is_said_to_be_left_and_an_empty_change_moves_nothing(coding: CodingSession) -> None:
+def test_a_preview_lists_items_with_a_retired_code_and_nothing_for_an_empty_change(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(2))
     preview = preview_change(coding, "codebook.retire", {"code": "training/loss"})
     assert preview.left
@@ -217,7 +217,7 @@ def test_a_retired_code_is_said_to_be_left_and_an_empty_change_moves_nothing(cod
     assert [one.code for one in nothing.changed] == ["training"]
 
 
-def test_a_change_meant_for_an_earlier_version_is_refused_and_not_recorded(coding: CodingSession) -> None:
+def test_a_change_based_on_an_earlier_version_is_refused(coding: CodingSession) -> None:
     change_codebook(coding, "codebook.rename", {"code": "training", "name": "fitting"}, at=1)
     with pytest.raises(CodebookChanged, match="version 1 then, 2 now"):
         change_codebook(coding, "codebook.rename", {"code": "setting", "name": "layout"}, at=1)
@@ -228,7 +228,7 @@ def sight(coding: CodingSession, viewer: Viewer) -> Visibility:
     return Visibility(coding.state, "lead", viewer)
 
 
-def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: CodingSession) -> None:
+def test_raters_of_an_open_round_see_no_counts_and_no_newer_codes(coding: CodingSession) -> None:
     with_rounds(coding, random.Random(3))
     change_codebook(coding, "codebook.add", {"id": "new", "facet": "issue", "name": "a new code"})
     assert "you rate in second" in explain_no_counts(sight(coding, RATER))
@@ -246,7 +246,7 @@ def test_who_rates_in_an_open_round_sees_no_counts_and_no_newer_codes(coding: Co
     assert list_counted_rounds(sight(coding, LEAD)) == ["first", "printed"]
 
 
-def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: CodingSession) -> None:
+def test_a_tie_breaker_sees_no_counts_before_the_ties_are_settled(coding: CodingSession) -> None:
     breaker = Viewer("tie-breaker", Role.TIE_BREAKER)
     begin_round(coding, "first", (OBJECT,), ("rater-1", "rater-2"), tie_breaker="tie-breaker", settle="tie-breaker")
     assert "you are the tie-breaker of first" in explain_no_counts(sight(coding, breaker))
@@ -256,7 +256,7 @@ def test_a_tie_breaker_sees_no_counts_before_the_ties_are_broken(coding: CodingS
     assert "once its disagreements are settled" in explain_no_counts(sight(coding, breaker))
 
 
-def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(coding: CodingSession) -> None:
+def test_a_lead_who_rated_sees_nothing_of_that_round_before_a_recorded_view(coding: CodingSession) -> None:
     begin_round(coding, "first", (OBJECT,), ("lead", "rater-1"))
     rate_all(coding, "first", ("lead", "rater-1"), random.Random(5), facets=1)
     during = preview_change(coding, "codebook.retire", {"code": "training/loss"}, LEAD)
@@ -269,7 +269,7 @@ def test_a_lead_who_rated_is_shown_nothing_of_that_round_before_it_is_on_record(
     assert list_counted_rounds(sight(coding, LEAD)) == []
 
 
-def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(coding: CodingSession) -> None:
+def test_items_are_counted_under_the_shown_version_including_subcodes(coding: CodingSession) -> None:
     entries = [{"item": ITEMS[number], "facet": "object", "answer": code} for number, code in
                enumerate(["training/loss", "training/loss", "training", "setting/loss"])]  # fmt: skip
     coding.act(lambda state: build_published_act("printed", "lead", "table 2", entries, 1))
@@ -281,7 +281,7 @@ def test_items_are_counted_under_the_version_shown_with_all_that_stands_below(co
     assert now.own["training/loss"] == {ITEMS[0], ITEMS[1], ITEMS[3]}
 
 
-def test_of_two_decisions_on_an_item_the_newest_counts(coding: CodingSession) -> None:
+def test_the_newest_decision_on_an_item_counts(coding: CodingSession) -> None:
     for name, code in (("early", "training"), ("late", "setting")):
         entry = {"item": ITEMS[0], "facet": "object", "answer": code}
         coding.act(lambda state, name=name, entry=entry: build_published_act(name, "lead", "t", [entry], 1))  # type: ignore[misc]
@@ -289,7 +289,7 @@ def test_of_two_decisions_on_an_item_the_newest_counts(coding: CodingSession) ->
     assert {code: len(items) for code, items in found.own.items()} == {"setting": 1}
 
 
-def test_every_change_is_told_with_the_names_of_its_time(coding: CodingSession) -> None:
+def test_a_change_is_described_with_the_names_of_its_time(coding: CodingSession) -> None:
     change_codebook(coding, "codebook.rename", {"code": "training", "name": "fitting"})
     change_codebook(coding, "codebook.merge", {"codes": ["setting/loss"], "into": "training/loss"})
     change_codebook(coding, UNDO, {"version": 3})
@@ -308,7 +308,7 @@ def test_every_change_is_told_with_the_names_of_its_time(coding: CodingSession) 
     assert log.changes(coding, coding.state.history)[2].undone is False
 
 
-def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_below(coding: CodingSession) -> None:
+def test_a_search_finds_names_definitions_and_examples_with_their_parents(coding: CodingSession) -> None:
     book = coding.state.history.latest
     issue, group = build_trees(book, "FREEZE")
     assert (issue.matches, group.matches) == (1, 0)
@@ -325,7 +325,7 @@ def test_a_search_finds_names_definitions_and_examples_with_what_they_stand_belo
     assert [tree.facet.id for tree in build_trees(book, facet="group")] == ["group"]
 
 
-def test_two_versions_are_told_apart_word_by_word(coding: CodingSession) -> None:
+def test_differences_between_versions_are_shown_word_by_word(coding: CodingSession) -> None:
     change_codebook(coding, "codebook.redefine", {"code": "training", "definition": "Fitting all that was laid out."})
     change_codebook(coding, "codebook.move", {"code": "training/session", "parent": "setting"})
     (training, session) = list_code_differences(coding.state.history.at(1), coding.state.history.latest)
@@ -336,7 +336,7 @@ def test_two_versions_are_told_apart_word_by_word(coding: CodingSession) -> None
     assert mark_differences("a b", "a b") == ((("a b", False),), (("a b", False),))
 
 
-def test_a_form_says_only_what_is_new_so_that_two_can_redefine_different_parts(coding: CodingSession) -> None:
+def test_a_form_sends_only_changed_parts_so_that_concurrent_edits_do_not_clash(coding: CodingSession) -> None:
     first = coding.state.history.latest
     fields = {
         "act": ["redefine"],

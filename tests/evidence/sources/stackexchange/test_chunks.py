@@ -1,4 +1,4 @@
-"""However a table is cut into pieces, no row is lost, doubled or torn."""
+"""Chunks of any size neither lose, duplicate nor split rows."""
 
 from __future__ import annotations
 

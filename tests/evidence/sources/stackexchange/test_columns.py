@@ -170,7 +170,7 @@ def test_flags_and_every_table_are_typed() -> None:
         assert parse_chunk(b'<row Id="5" />', table).batch.to_pylist()[0]["id"] == 5
 
 
-def test_unknown_attributes_are_kept_aside() -> None:
+def test_unknown_attributes_are_kept_in_a_separate_column() -> None:
     row = parse_chunk(b'<row Id="1" Text="x" Emoji="yes" Mood="&lt;3" />', COMMENTS).batch.to_pylist()[0]
     assert row[OTHER] == [("Emoji", "yes"), ("Mood", "<3")]
 
@@ -181,7 +181,7 @@ def test_an_unknown_attribute_given_twice_spoils_its_row() -> None:
     assert "duplicate" in parsed.rejects[0].reason
 
 
-def test_the_order_of_the_file_is_kept_when_rows_go_both_ways() -> None:
+def test_rows_of_the_fast_and_the_slow_path_stay_in_file_order() -> None:
     odd = b"<row Id='3' />"
     text = b'<row Id="1" />' + odd + b'<row Id="2" />'
     assert [row["id"] for row in parse_chunk(text, POSTS).batch.to_pylist()] == [1, 3, 2]
@@ -189,7 +189,7 @@ def test_the_order_of_the_file_is_kept_when_rows_go_both_ways() -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(st.binary(max_size=300).filter(lambda noise: b"<!--" not in noise))
-def test_no_bytes_whatever_make_it_fail_or_lose_a_good_row(noise: bytes) -> None:
+def test_no_bytes_raise_an_error_or_lose_a_good_row(noise: bytes) -> None:
     text = b'<row Id="1" Body="first" />' + noise + b'<row Id="2" Body="last" />'
     parsed = parse_chunk(text, POSTS)
     ids = [row["id"] for row in parsed.batch.to_pylist()]
@@ -212,7 +212,7 @@ def test_a_flipped_byte_gives_the_same_verdict_on_both_paths(attributes: dict[st
     assert found == expected
 
 
-def test_a_row_that_is_open_and_holds_text_is_refused() -> None:
+def test_a_row_element_with_text_content_is_refused() -> None:
     parsed = parse_chunk(b'<row Id="1">/>\n<row Id="2" /> stray\n<row Id="3"></row>', POSTS)
     assert [row["id"] for row in parsed.batch.to_pylist()] == [2, 3]
     assert len(parsed.rejects) == 2

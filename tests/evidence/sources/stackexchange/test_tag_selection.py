@@ -1,4 +1,4 @@
-"""What a selection takes must be what a person would take who parsed every row."""
+"""A selection by tag equals one made by parsing every row."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def posts(draw: st.DrawFn) -> tuple[str, dict[str, object]]:
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(posts(), max_size=20), WANTED)
-def test_a_scan_finds_the_wanted_questions_and_every_answer(
+def test_a_scan_finds_the_selected_questions_and_all_their_answers(
     rows: list[tuple[str, dict[str, object]]], wanted: list[str]
 ) -> None:
     text = ("<posts>\n  " + "\n  ".join(row for row, _ in rows) + "\n</posts>").encode()
@@ -63,7 +63,7 @@ def test_a_scan_finds_the_wanted_questions_and_every_answer(
     assert [text[start : start + 4] for start, _ in scan.questions] == [b"<row"] * len(scan.questions)
 
 
-def test_a_question_is_found_wherever_its_tags_stand_in_the_row() -> None:
+def test_a_question_is_found_wherever_its_tags_attribute_is_in_the_row() -> None:
     for padding in range(400):
         rows = [
             f'<row Id="{number}" PostTypeId="1" Body="{"b" * 300}" Tags="|x|{tag}|" Note="{"n" * padding}" />'
