@@ -468,7 +468,7 @@ def test_items_outside_the_round_are_reported_in_the_funnel(tmp_path: Path) -> N
     settle_agreed(study, "main", None)
     result = run_funnel(study)
     assert result.steps[-1].kept == 8
-    assert "4 items were not in the round main" in result.note
+    assert "4 items were not drawn for the round main" in result.note
 
 
 def test_an_unknown_column_and_contradicting_ratings_are_refused(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_the_csv_has_all_results_with_their_decisions(settled: Study) -> None:
         assert [row["item"] for row in rows] == [f"forum/question/{number}" for number in range(1, 8)]
         assert (rows[0]["tags"], rows[0]["created"], rows[1]["score"]) == ("keras python", "2015-03-01", "-3")
         assert rows[0]["decided: phase"] == "model training › loss"
-        assert (rows[5]["fell out at"], rows[6]["fell out at"], rows[0]["fell out at"]) == ("viewed", "asks how", "")
+        assert (rows[5]["not kept at"], rows[6]["not kept at"], rows[0]["not kept at"]) == ("viewed", "asks how", "")
     with lines(settled, LEAD, words="layer", tag="keras") as rows:
         assert [row["item"][-1] for row in rows] == ["1", "2", "5"]
 

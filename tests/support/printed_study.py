@@ -12,8 +12,9 @@ import numpy as np
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
 from quaestor.measures.item_columns import NONE, Attribute, DecidedItems, build_attribute
+from quaestor.publication.results.citations import label_codes, resolve_citations
 from quaestor.publication.results.decided_codes import CodedItems
-from quaestor.publication.results.item_columns import StudyResults, cited_keys
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study, open_study
 from quaestor.study.templates import template_folder
@@ -26,7 +27,15 @@ _GROUPS = ("transform-convert", "compute-operate", "create-initialize")
 
 
 def dl_study() -> Study:
-    return open_study(template_folder("dl-implementation-issues"))
+    """The bundled study with its cited codes resolved."""
+    study, history = open_study(template_folder("dl-implementation-issues")), printed_codebook()
+    return resolve_citations(study, history, history.latest, label_codes(study, [history.latest]))
+
+
+def printed_codebook() -> History:
+    history = History()
+    history.record("codebook.import", read_codebook(template_folder("dl-implementation-issues") / "codebook.toml"))
+    return history
 
 
 def printed_rows() -> list[dict[str, str]]:
@@ -37,10 +46,8 @@ def printed_rows() -> list[dict[str, str]]:
 
 def printed_results() -> StudyResults:
     """One item for each post that table 3 prints."""
-    history = History()
-    history.record("codebook.import", read_codebook(template_folder("dl-implementation-issues") / "codebook.toml"))
-    book = history.latest
-    cited = cited_keys(book, "issue")
+    book = printed_codebook().latest
+    cited = label_codes(open_study(template_folder("dl-implementation-issues")), [book])
     objects, frameworks = [], []
     for row in printed_rows():
         for name in FRAMEWORKS:

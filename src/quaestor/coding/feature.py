@@ -45,7 +45,7 @@ class JournalOutcomes:
                 notes.append(f"the round {name} is {round_state.blindness}")
             counts = self.count_items(name, reached[name])
             if outside := len(reached[name]) - counts.drawn:
-                notes.append(f"{outside:,} items were not drawn for the round {name}, so nobody looked at them")
+                notes.append(f"{outside:,} items were not drawn for the round {name}")
             if never := counts.drawn - counts.rated:
                 notes.append(f"{never:,} items of the round {name} were never rated, so they are not kept")
         return notes

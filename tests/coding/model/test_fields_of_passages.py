@@ -84,7 +84,7 @@ def test_raters_can_settle_field_values_in_every_kind_of_round(settle: str) -> N
     table = coded(([passage_with(importance="High")], [passage_with(importance="low")]), settle=settle, **breaker)
     left = count_undecided_agreements(table.state, "main")
     table.record(build_comment_act(table.state, "main", "first", "i1", "themes", "it stops everybody"))
-    wanted = [said(importance="High")]
+    wanted = [passage_with(importance="High")]
     table.settle("second", "i1", "themes", wanted, "discussion", "we talked")
     made = table.state.round("main").decisions["i1", "themes"]
     assert [one.how for one in made] == ["agreement", "discussion"]
@@ -102,9 +102,13 @@ def test_settling_field_values_keeps_the_agreed_codes() -> None:
     with pytest.raises(StateError, match="agree on the codes of 'i1': settle the fields"):
         build_settling_acts(table.state, "main", "first", "i1", "themes", [], "discussion")
     with pytest.raises(StateError, match="the raters agree on 'i2'"):
-        build_settling_acts(table.state, "main", "first", "i2", "themes", [said(importance="high")], "discussion")
+        build_settling_acts(
+            table.state, "main", "first", "i2", "themes", [passage_with(importance="high")], "discussion"
+        )
     with pytest.raises(StateError, match="'stranger' does not rate"):
-        build_settling_acts(table.state, "main", "stranger", "i1", "themes", [said(importance="high")], "discussion")
+        build_settling_acts(
+            table.state, "main", "stranger", "i1", "themes", [passage_with(importance="high")], "discussion"
+        )
 
 
 def test_two_passages_of_one_rater_stay_separate_and_are_no_difference() -> None:

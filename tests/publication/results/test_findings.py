@@ -127,7 +127,7 @@ def test_without_data_every_finding_fails() -> None:
         (("{phases}", "{phases:d}"), "formats a value"),
         (("equals = 7", "significant = true"), "significant needs kind"),
         (("equals = 7", 'are = ["D"]'), "are and in_order need kind"),
-        (('are = ["D", "M", "T"]', "at_most = 3"), "a rank is a list of names"),
+        (('are = ["data-processing", "model-setting", "model-training"]', "at_most = 3"), "a rank is a list of names"),
     ],
 )
 def test_an_invalid_finding_is_refused_in_one_sentence(tmp_path, change: tuple[str, str], words: str) -> None:  # type: ignore[no-untyped-def]

@@ -22,7 +22,8 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.publication.items_behind_cell import items_behind
 from quaestor.publication.publication import compute_publication, open_computed
-from quaestor.publication.results.item_columns import StudyResults, cited_keys
+from quaestor.publication.results.citations import label_codes
+from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.tables import make_table
 from quaestor.study.folder import Study, open_study
 
@@ -243,12 +244,11 @@ def test_an_undecided_item_is_left_out_and_counted(study: Study) -> None:
     with open_coding(study) as coding:
         _rate(coding, "rater-2", TWO, {**OTHER, "issue": "training"})
         coding.act(lambda state: build_close_acts(state, "codes", coding.lead))
-        coding.act(lambda state: build_agreed_act(state, "codes", coding.lead))
     assert results(study).decided.items == (ONE,)
     with open_coding(study) as coding:
         coding.act(
             lambda state: build_settling_acts(
-                state, "codes", "rater-1", TWO, "issue", "training", "discussion", "as discussed"
+                state, "codes", "rater-1", TWO, "issue", "training", "one-person", "read again"
             )
         )
     assert results(study).decided.items == (ONE, TWO)
@@ -268,8 +268,10 @@ def test_a_study_without_decisions_names_the_missing_round(study: Study) -> None
 def test_a_closed_but_unsettled_round_is_named(study: Study) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER}, close=False)
     with open_coding(study) as coding:
+        for item in (ONE, TWO):
+            _rate(coding, "rater-2", item, {**OTHER, "issue": "training/custom-loss"})
         coding.act(lambda state: build_close_acts(state, "codes", coding.lead))
-    with pytest.raises(StateError, match="'codes' has no decision on 'issue' yet: `quaestor decisions agree codes`"):
+    with pytest.raises(StateError, match="'codes' has no decision on 'issue' yet: settle its disagreements"):
         results(study)
 
 
@@ -289,14 +291,14 @@ def test_a_retired_code_keeps_its_items(study: Study) -> None:
     found = results(study)
     phase = found.decided.get_attribute("phase")
     assert phase.titles[phase.codes[1]] == "setting (retired)"
-    assert [one.item for one in items_behind(study, "1:setting:total")[0]] == [TWO]
+    assert [one.item for one in items_behind(study, "1:S:total")[0]] == [TWO]
 
 
 def test_codes_with_the_same_key_get_distinct_row_keys(study: Study, tmp_path: Path) -> None:
     rated(study, {ONE: LOSS, TWO: OTHER})
     book = results(study).coded.book
     codes = {**book.codes, "setting": replace(book.codes["setting"], key="T")}
-    assert cited_keys(replace(book, codes=codes), "issue")["setting"] == "setting"
+    assert label_codes(study, [replace(book, codes=codes)])["setting"] == "setting"
 
 
 def test_the_number_of_items_with_a_measure_opens_them(study: Study) -> None:

@@ -77,7 +77,7 @@ def test_the_lead_sees_raters_of_every_round_and_agreement_of_closed_rounds(
 def test_the_next_step_is_a_link(pages: dict[Role, str], app: Starlette, study_template: Path) -> None:
     found = re.search(r'class="do"><a href="([^"]+)">([^<]+)</a>', pages[Role.LEAD])
     assert found is not None
-    assert found[2] == "Record the decisions that the raters of phases agree on"
+    assert found[2] == "Settle 13 cases of the round phases"
     assert signed_in(app, study_template, Role.LEAD).get(found[1]).status_code == 200
 
 

@@ -53,8 +53,11 @@ def compute_results(
     )
     items = [item for item in coded.items if item in known]
     if not coded.items:
-        why = "; ".join(f"{count:,} {reason}" for reason, count in coded.left_out.items()) or "nothing is decided"
-        raise StateError(f"{study.file}: results.code gives no item a code ({why}): name a facet with a single code")
+        reasons = {**coded.left_out, **({"excluded": coded.excluded} if coded.excluded else {})}
+        why = "; ".join(f"{count:,} {reason}" for reason, count in reasons.items()) or "nothing is decided"
+        raise StateError(
+            f"{study.file}: results.code gives no item a code ({why}): name a facet with a single code, and keep items"
+        )
     if not items:
         raise StateError(f"no decided item is in the evidence of {study.results_source()!r}: ingest the source again")
     rows = [known[item] for item in items]
