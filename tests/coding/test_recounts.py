@@ -148,6 +148,10 @@ class Recount:
     def decision(self, number: int, actor: str, payload: dict[str, Any]) -> None:
         for entry in payload["decisions"]:
             key = (entry["item"], entry["facet"])
+            if entry["how"] in ("agreement", "single") and "reason" not in payload:
+                answers = self.answers(payload["round"], *key)
+                assert len(answers) == 2, "both raters have the item, so one answer is not agreement"
+                assert answers[0] == answers[1] == entry["answer"]
             self.decided[payload["round"]][key] = (number, entry["answer"], entry["how"])
 
     def codebook_merge(self, number: int, actor: str, payload: dict[str, Any]) -> None:
