@@ -21,6 +21,7 @@ from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
+from quaestor.interviews.coding.decided_passages import UncountedTurns
 from quaestor.interviews.conduct.acts import Stamp, mark_question, move_clock, tick_item
 from quaestor.interviews.conduct.conversation_state import parse_moment
 from quaestor.interviews.names.known_names import add_name
@@ -432,7 +433,8 @@ def test_made_anew_at_the_desk_a_study_of_interviews_has_a_report_and_no_handboo
 
 
 def test_what_was_not_counted_is_said(themes: InterviewThemes) -> None:
-    odd = replace(themes, unsettled=2, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
+    disputed = (UncountedTurns("disagreement", (("P1", 2),)),)
+    odd = replace(themes, uncounted=disputed, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
     said = " ".join(table(odd, "themes").notes)
     for words in (
         "2 turns with undecided disagreements",

@@ -178,6 +178,11 @@ class SpokenTurn:
         return (first, last) if first is not None else (len(self.raw), len(self.raw))
 
 
+def is_coded(turn: SpokenTurn) -> bool:
+    """Whether raters code a turn: it is a participant's and not empty."""
+    return turn.voice is Voice.PARTICIPANT and bool(turn.text.strip())
+
+
 @dataclass(frozen=True)
 class Transcript:
     """The transcript of one interview."""

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from quaestor.interviews.coding.decided_passages import DISPUTED, UncountedTurns
 from quaestor.measures.item_columns import Codes, DecidedItems, Flags, build_attribute
 from quaestor.render.table_model import Selection
 
@@ -142,8 +143,12 @@ class InterviewThemes:
     undecided: tuple[str, ...] = ()
     """Names of the codes that only occur in undecided turns."""
     turns: int = 0
-    unsettled: int = 0
-    """Turns on which raters disagree and nobody has decided."""
+    uncounted: tuple[UncountedTurns, ...] = ()
+    """Participants' turns without a decision, and coded turns that are no longer a participant's."""
+    missing: tuple[str, ...] = ()
+    """Participants with a transcript of whom no turn is decided."""
+    declined: int = 0
+    """Participants whose turns were rated, and who have declined since."""
     uncoded: int = 0
     """Passages whose code was split or withdrawn."""
     in_vivo: int = 0
@@ -156,6 +161,15 @@ class InterviewThemes:
     hidden: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """Why the viewer may not see a round's decisions, by round."""
     seed: int = 0
+
+    @property
+    def unsettled(self) -> int:
+        """Turns on which raters disagree and nobody has decided."""
+        return self.count_uncounted(DISPUTED)
+
+    def count_uncounted(self, *reasons: str) -> int:
+        """Returns how many turns are not counted for these reasons."""
+        return sum(turns.total for turns in self.uncounted if turns.reason in reasons)
 
     @property
     def participants(self) -> tuple[str, ...]:

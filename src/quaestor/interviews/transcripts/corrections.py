@@ -8,8 +8,10 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, suggest
+from quaestor.interviews.left_out_turns import record_left_out_turns
 from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Interview, Transcript, Voice
+from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_formats.speaker_labels import is_generic, list_names_in_label
 from quaestor.interviews.transcripts.import_file import BY_HAND, MATCHED, list_entries_since_import
@@ -98,7 +100,7 @@ def list_speaker_names(interviews: Interviews) -> list[SpeakerName]:
 
 
 def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, actor: str | None = None) -> Speaker:
-    """Sets the voice of a speaker, given by label or number, and matches the questions again."""
+    """Sets the voice of a speaker, given by label or number; questions, rounds and counts follow."""
     speaker_named = _find_speaker(list_speakers(interviews, name), speaker, name)
     _add_entry(
         interviews,
@@ -108,14 +110,16 @@ def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, act
         actor,
     )
     match_again(interviews, name, actor)
+    record_left_out_turns(interviews, list_declined(interviews), actor)
     return next(candidate for candidate in list_speakers(interviews, name) if candidate.label == speaker_named.label)
 
 
 def set_voice(interviews: Interviews, name: str, turn: int, voice: str, actor: str | None = None) -> None:
-    """Sets the voice of a single turn, independent of its speaker."""
+    """Sets the voice of a single turn, independent of its speaker; questions, rounds and counts follow."""
     _require_turn(interviews.transcript(name), turn)
     _add_entry(interviews, name, "voice", {"turn": turn, "voice": parse_voice(voice)}, actor)
     match_again(interviews, name, actor)
+    record_left_out_turns(interviews, list_declined(interviews), actor)
 
 
 def set_question(interviews: Interviews, name: str, turn: int, question: str, actor: str | None = None) -> None:
