@@ -40,7 +40,7 @@ class CodedPassage:
     participant: str
     turn: int
     question: str
-    """The question of the guide that it answers; empty before the first one."""
+    """The question of the guide that it answers; empty outside of its questions."""
     start: int
     end: int
     """Positions in the recorded text."""

@@ -126,7 +126,7 @@ class SpokenTurn:
     replacements: tuple[Replacement, ...] = ()
     """Confirmed replacements in order; they do not overlap."""
     question: str = ""
-    """The question of the guide that is being answered; empty before the first one."""
+    """The question of the guide that is being answered; empty outside of its questions."""
     asks: bool = False
     """Whether the interviewer asks that question here."""
     start: float | None = None

@@ -36,7 +36,7 @@ class QuotationPart:
     end: int
     words: str
     answer: str = ""
-    """The id of the answer that it belongs to; empty before the first question."""
+    """The id of the answer that it belongs to; empty outside of the questions of the guide."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Quotation:
     interview: str
     participant: str
     question: str
-    """The id of the guide question that is answered; empty before the first one."""
+    """The id of the guide question that is answered; empty outside of its questions."""
     question_text: str
     """The text of that question."""
     parts: tuple[QuotationPart, ...]

@@ -12,9 +12,9 @@ from quaestor.interviews.left_out_turns import record_left_out_turns
 from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Interview, Transcript, Voice
 from quaestor.interviews.participants.consent import list_declined
-from quaestor.interviews.repository import Interviews
+from quaestor.interviews.repository import BY_HAND, MATCHED, Interviews
 from quaestor.interviews.transcript_formats.speaker_labels import is_generic, list_names_in_label
-from quaestor.interviews.transcripts.import_file import BY_HAND, MATCHED, list_entries_since_import
+from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import NewEntry
 
 _BEGINS = 12

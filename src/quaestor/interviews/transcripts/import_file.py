@@ -13,7 +13,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Guide, Voice
 from quaestor.interviews.participants.consent import explain_missing_consent, require_consent
-from quaestor.interviews.repository import Interviews
+from quaestor.interviews.repository import MATCHED, Interviews
 from quaestor.interviews.transcript_formats import ENCODINGS, LARGEST, read_transcript
 from quaestor.interviews.transcript_formats.records import ReadTranscript, RecordedTurn
 from quaestor.interviews.transcript_formats.speaker_labels import strip_label
@@ -100,7 +100,6 @@ def _count_parts(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, _Part
     return parts
 
 
-MATCHED, BY_HAND = "matched", "by hand"
 PROPOSED = "proposed"
 ENCODING_WORDS = {name: languages for name, (_, languages) in ENCODINGS.items()}
 """The encodings a file can be said to have, with their languages."""
