@@ -97,7 +97,12 @@ def marked(text: str) -> tuple[str, list[dict[str, Any]]]:
 
 
 def themed_study(
-    folder: Path, answers: Sequence[Sequence[str]] = ANSWERS, *, settled: bool = True, **more: Any
+    folder: Path,
+    answers: Sequence[Sequence[str]] = ANSWERS,
+    *,
+    settled: bool = True,
+    held_here: bool = True,
+    **more: Any,
 ) -> Study:
     """The study; its two raters coded the same, so that all is decided. Four of the conversations were held here.
 
@@ -115,7 +120,8 @@ def themed_study(
             with_transcript(interviews, name, turns, dict(MATCHED))
             said |= {f"{name}/{2 * at + 1:05d}": stretches for at, (_, stretches) in enumerate(told)}
         make_items(interviews)
-        _talked(interviews)
+        if held_here:
+            _talked(interviews)
     study = open_study(folder)
     ingest_source(study, SOURCE)
     run_funnel(study)

@@ -152,6 +152,8 @@ PLANS = ("interview", _CANCELLED)
 """Entries of an interview that is only planned."""
 _OTHER_FENCE = "---"
 """The front matter of other programs: such a file counts as a guide, whose error message then tells what is wrong."""
+OCCASION = "occasion"
+"""The kind of an entry with the day of an interview that was not held at the desk, and its group."""
 _TALK = ("clock", "note", "tick", "mark")
 """Entries of a conversation."""
 _Value = TypeVar("_Value")
@@ -367,6 +369,8 @@ def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
     )
     last = next((clock for clock in reversed(clocks) if clock.content["what"] != "section"), None)
     began = _moment(clocks[0]) if clocks else ""
+    occasion = next((entry.content for entry in reversed(entries) if entry.kind == OCCASION), {})
+    imported = next((entry.content for entry in reversed(entries) if entry.kind == "transcript"), {})
     ended = last if last is not None and last.content["what"] == "end" else None
     return Interview(
         first.about,
@@ -374,10 +378,12 @@ def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
         first.content["guide"],
         first.content["version"],
         status="held" if ended else "under way" if any(entry.kind in _TALK for entry in entries) else "planned",
-        day=began[:10],
+        day=began[:10] or occasion.get("day", ""),
         began=began,
         seconds=float(ended.content["at"]) if ended else 0.0,
-        transcript=any(entry.kind == "transcript" for entry in entries),
+        transcript=bool(imported),
+        group=occasion.get("group", ""),
+        recording=imported.get("sha256", ""),
     )
 
 

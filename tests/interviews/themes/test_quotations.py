@@ -124,7 +124,7 @@ def test_saturation_follows_the_interviews(themes: InterviewThemes) -> None:
 
 def test_interviews_of_one_day_follow_each_other_as_they_were_held(tmp_path: Path) -> None:
     """P2 was held first, and the start of it came in last."""
-    study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:One}.", "two", "three")])
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:Two}.", "two", "three")])
     with open_interviews(study) as interviews:
         planned = parse_moment(interviews.file.read_entries(about="P2")[0])
         move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")

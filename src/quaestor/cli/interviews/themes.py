@@ -89,7 +89,7 @@ def quotations(
     screen = console()
     for quotation in matches:
         screen.print(
-            f"{quotation.participant}  {quotation.question_text or 'before the first question'}",
+            f"{quotation.participant}  {quotation.question_text or 'no question of the guide'}",
             style="bold",
             markup=False,
         )

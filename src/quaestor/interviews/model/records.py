@@ -219,10 +219,15 @@ class Interview:
     version: int
     status: str = "planned"  # planned, under way, held
     day: str = ""
+    """When it was held: when its clock was started, or as given with the transcript; empty if nobody knows."""
     began: str = ""
     """When its clock was started; empty if it was not held at the desk."""
     seconds: float = 0.0
     transcript: bool = False
+    group: str = ""
+    """The name of the group, if several participants were interviewed together."""
+    recording: str = ""
+    """The SHA-256 of the transcript file: the same file for several participants is one conversation."""
 
     @property
     def length(self) -> str:

@@ -136,7 +136,13 @@ class InterviewThemes:
     codes: tuple[UsedCode, ...]
     """Codes in use, in the order of the codebook."""
     interviews: tuple[tuple[str, str], ...]
-    """(interview, participant) of all coded interviews, in the order in which they were held."""
+    """(interview, participant) of all coded interviews, in the order of `events`."""
+    events: tuple[tuple[str, ...], ...] = ()
+    """The coded interviews, those that were held together as one; in the order in which they were held, if known."""
+    undated: tuple[str, ...] = ()
+    """Coded interviews without a date: if there are any, all are in the order of their pseudonyms."""
+    same_day: bool = False
+    """Whether interviews of one day are in the order of their pseudonyms, because their times are not known."""
     references: tuple[Reference, ...] = ()
     unused: tuple[str, ...] = ()
     """Names of the codes that no rater gave to anything."""
@@ -274,11 +280,11 @@ def list_units(quotation: Quotation, unit: str) -> list[str]:
     return list(quotation.answers)
 
 
-def list_codes_by_interview(themes: InterviewThemes) -> Flags:
-    """Returns which codes occur in each interview, in the order in which the interviews were held."""
-    rows = {name: place for place, (name, _) in enumerate(themes.interviews)}
+def list_codes_by_event(themes: InterviewThemes) -> Flags:
+    """Returns which codes occur in each interview, or in each group that was interviewed together."""
+    rows = {name: place for place, event in enumerate(themes.events) for name in event}
     places = {code.id: place for place, code in enumerate(themes.codes)}
-    mentions = np.zeros((len(rows), len(places)), bool)
+    mentions = np.zeros((len(themes.events), len(places)), bool)
     for quotation in themes.quotations:
         mentions[rows[quotation.interview], places[quotation.code]] = True
     return mentions

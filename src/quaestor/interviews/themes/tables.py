@@ -53,7 +53,7 @@ def base_notes(themes: InterviewThemes) -> tuple[str, ...]:
     notes += (_describe_uncounted(turns, themes.rounds) for turns in themes.uncounted)
     if themes.missing:
         verb = "is" if len(themes.missing) == 1 else "are"
-        notes.append(f"{_and(themes.missing)} {verb} not counted: nothing that they said is decided yet.")
+        notes.append(f"{join_with_and(themes.missing)} {verb} not counted: nothing that they said is decided yet.")
     if themes.declined:
         verb = "is" if themes.declined == 1 else "are"
         notes.append(f"{_counted(themes.declined, 'participant')} declined after the interview and {verb} not counted.")
@@ -78,7 +78,7 @@ def _describe_uncounted(uncounted: UncountedTurns, rounds: Sequence[str]) -> str
         DISPUTED: "with undecided disagreements, not counted",
         UNDECIDED: "rated but not decided, not counted",
         UNRATED: "that nobody rated, not counted",
-        OUTSIDE: f"{'outside of ' + _and(rounds) if rounds else OUTSIDE}, not counted",
+        OUTSIDE: f"{'outside of ' + join_with_and(rounds) if rounds else OUTSIDE}, not counted",
         OTHER_SPEAKER: "coded before the speaker was corrected to somebody else, not counted",
     }
     people = ", ".join(f"{participant} ({number:,})" for participant, number in uncounted.turns)
@@ -276,7 +276,7 @@ def _listing(
         *([Column("also", "in the same answer", numeric=False)] if related else []),
     )
     name = codes[0].id if alone else theme
-    title = f"{codes[0].name if alone else codes[0].theme_name}: {_and(fields)}, in the participants' words"
+    title = f"{codes[0].name if alone else codes[0].theme_name}: {join_with_and(fields)}, in the participants' words"
     return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, quotations))
 
 
@@ -291,7 +291,8 @@ def _told(words: str) -> str:
     return words or UNSAID
 
 
-def _and(names: Sequence[str]) -> str:
+def join_with_and(names: Sequence[str]) -> str:
+    """Joins names as in `P1, P2 and P3`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
