@@ -67,7 +67,7 @@ def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ..
             transcript.interview,
             transcript.participant,
             questions.get(turn.question, ""),
-            f"{transcript.interview}, turn {turn.number + 1}: {_beginning(turn.text)}",
+            f"{transcript.interview}, turn {turn.number}: {_beginning(turn.text)}",
             as_html(turn.text),
         )
         for turn in transcript.turns

@@ -109,7 +109,8 @@ def test_every_cell_opens_as_much_as_it_counts(themes: InterviewThemes) -> None:
 def test_codes_together_in_turns_and_on_the_same_words(themes: InterviewThemes) -> None:
     found = shown(table(themes, "together"))
     assert found["shapes+indicator"] == ["2 0.40", "2 0.40", "11 0.08", "2"]
-    on_words = find_quotations_behind(themes, "together:shapes+indicator:words").quotations
+    on_words = find_quotations_behind(themes, "together:shapes+indicator:characters").quotations
+    assert find_quotations_behind(themes, "together:shapes+indicator:words").quotations == on_words, "its older name"
     assert sorted(one.words for one in on_words) == ["Loss over 5", "Loss over 5 or shapes."]
 
 

@@ -145,6 +145,8 @@ def transcript(
     for line in lines:
         if line.heading is not None:
             screen.print(f"\n{line.heading.id} · {line.heading.text}", style="bold", markup=False)
+        elif line.leaves_guide:
+            screen.print("\noutside the guide", style="bold")
         head = f"{line.turn.number:>5} {line.time:>8} {line.who}"
         screen.print(f"{head}: {line.turn.raw if raw else line.turn.text}", markup=False, soft_wrap=True)
 
@@ -202,7 +204,7 @@ def match(
     name: NameArgument,
     set: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="TURN=QUESTION", help="The question that a turn asks; TURN= removes it."),
+        typer.Option("--set", metavar="TURN=QUESTION", help="The question that a turn asks; TURN= ends the answer."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Search for the questions again.")] = False,
     actor: ActorOption = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,6 +10,7 @@ from types import MappingProxyType
 
 from quaestor.base.errors import InputError
 
+_SPACE, _WORD = re.compile(r"\s"), re.compile(r"\S+")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -149,6 +151,15 @@ class SpokenTurn:
             place = replacement.end
         if place < len(self.raw):
             yield self.raw[place:], place, len(self.raw)
+
+    @property
+    def words(self) -> list[tuple[int, int]]:
+        """The positions of the words in the shown text; a masked name such as [place A] is one word."""
+        masked = {(replacement.start, replacement.end) for replacement in self.replacements}
+        joined = "".join(
+            _SPACE.sub("_", piece) if (low, high) in masked else piece for piece, low, high in self.shown_pieces()
+        )
+        return [match.span() for match in _WORD.finditer(joined)]
 
     def to_shown(self, start: int, end: int) -> tuple[int, int]:
         """Maps a range of the recorded text to the shown text; a replacement that it touches counts as a whole."""

@@ -114,7 +114,7 @@ def build_co_occurrence_table(themes: InterviewThemes) -> Table:
     columns = (
         Column("turns", "turns", ("", "Jaccard"), numbers=("", "Jaccard")),
         Column("answers", "answers", ("", "Jaccard"), numbers=("", "Jaccard")),
-        Column("words", "shared characters", ("", "Jaccard"), numbers=("", "Jaccard")),
+        Column("characters", "shared characters", ("", "Jaccard"), numbers=("", "Jaccard")),
         Column("participants", "participants"),
     )
     notes = [

@@ -75,9 +75,10 @@ def list_speakers(interviews: Interviews, name: str) -> list[Speaker]:
     names = []
     for number, (label, turns) in enumerate(places.items(), start=1):
         voice, by_hand = voices.get(label, (Voice.OTHER, False))
-        words = [transcript.turns[place].text.split() for place in turns]
-        first = " ".join(words[0][:_BEGINS]) + (" …" if len(words[0]) > _BEGINS else "")
-        names.append(Speaker(number, label, voice, by_hand, len(turns), sum(map(len, words)), first))
+        words = sum(len(transcript.turns[place].words) for place in turns)
+        begins = transcript.turns[turns[0]].text.split()
+        first = " ".join(begins[:_BEGINS]) + (" …" if len(begins) > _BEGINS else "")
+        names.append(Speaker(number, label, voice, by_hand, len(turns), words, first))
     return names
 
 
