@@ -370,7 +370,6 @@ def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
     last = next((clock for clock in reversed(clocks) if clock.content["what"] != "section"), None)
     began = _moment(clocks[0]) if clocks else ""
     occasion = next((entry.content for entry in reversed(entries) if entry.kind == OCCASION), {})
-    imported = next((entry.content for entry in reversed(entries) if entry.kind == "transcript"), {})
     ended = last if last is not None and last.content["what"] == "end" else None
     return Interview(
         first.about,
@@ -381,9 +380,8 @@ def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
         day=began[:10] or occasion.get("day", ""),
         began=began,
         seconds=float(ended.content["at"]) if ended else 0.0,
-        transcript=bool(imported),
+        transcript=any(entry.kind == "transcript" for entry in entries),
         group=occasion.get("group", ""),
-        recording=imported.get("sha256", ""),
     )
 
 

@@ -237,8 +237,6 @@ class Interview:
     transcript: bool = False
     group: str = ""
     """The name of the group, if several participants were interviewed together."""
-    recording: str = ""
-    """The SHA-256 of the transcript file: the same file for several participants is one conversation."""
 
     @property
     def length(self) -> str:

@@ -200,9 +200,9 @@ def build_saturation_table(themes: InterviewThemes) -> Table:
         Column("names", "which", numeric=False),
     )
     notes = (
-        describe_order(themes),
+        f"{describe_order(themes)} On average: the number of codes in that many interviews, over all orders of the "
+        "interviews.",
         *describe_groups(themes),
-        "On average: the number of codes in that many interviews, over all orders of the interviews.",
         *(describe_stop(stop) for stop in saturation.stops),
         *base_notes(themes),
     )

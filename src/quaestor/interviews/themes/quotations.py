@@ -34,6 +34,7 @@ from quaestor.interviews.themes.records import (
     ReferenceTally,
     UsedCode,
 )
+from quaestor.interviews.transcripts.import_file import find_latest_import
 from quaestor.people.roles import Role
 
 
@@ -203,7 +204,9 @@ def _list_events(interviews: Interviews, coded: Sequence[str]) -> tuple[list[tup
     known = {interview.id: interview for interview in interviews.interviews()}
     groups: dict[str, list[str]] = {}
     for name in coded:
-        groups.setdefault(known[name].group or known[name].recording or name, []).append(name)
+        imported = find_latest_import(interviews.file.read_entries(about=name))
+        recording = imported.content["sha256"] if imported else name
+        groups.setdefault(known[name].group or recording, []).append(name)
     events = [tuple(event) for event in groups.values()]
     if not all(known[name].day for name in coded):
         return events, False
