@@ -102,6 +102,7 @@ def themed_study(
     *,
     settled: bool = True,
     held_here: bool = True,
+    rated: bool = True,
     **more: Any,
 ) -> Study:
     """The study; its two raters coded the same, so that all is decided. Four of the conversations were held here.
@@ -130,7 +131,8 @@ def themed_study(
     study = open_study(folder)
     import_codebook(study)
     open_by_name(study, ROUND, None)
-    code_all(study, {"rater-1": said, "rater-2": said})
+    if rated:
+        code_all(study, {"rater-1": said, "rater-2": said})
     if settled:
         close_by_name(study, ROUND, None)
         settle_agreed(study, ROUND, None)
