@@ -131,33 +131,39 @@ def _read_turns(interviews: Interviews) -> tuple[dict[str, RecountedTurn], set[s
             by_interview.setdefault(entry.about, []).append(entry)
         elif entry.kind == "consent":
             consent[entry.participant] = entry.content["what"]
-    turns: dict[str, RecountedTurn] = {}
+    turns = {}
     for name, entries in by_interview.items():
-        speakers: dict[str, str] = {}
-        voices: dict[int, str] = {}
-        asks: dict[int, tuple[str, str]] = {}
-        for entry in entries:
-            if entry.kind == "transcript":
-                speakers, voices, asks = {}, {}, {}
-            elif entry.kind == "speaker":
-                speakers[entry.content["speaker"]] = entry.content["voice"]
-            elif entry.kind == "voice":
-                voices[entry.content["turn"]] = entry.content["voice"]
-            elif entry.kind == "match":
-                for turn, question in entry.content["questions"].items():
-                    hand = entry.content["how"] == "by hand" or asks.get(int(turn), ("", ""))[1] == "by hand"
-                    asks[int(turn)] = (question, "by hand" if hand else "")
-        answer = ""
-        for number, piece in enumerate(interviews.file.read_pieces(name)):
-            voice = voices.get(number) or speakers.get(piece["speaker"], "other")
-            question, how = asks.get(number, ("", ""))
-            if question:
-                answer = f"{name}/{question}@{number}"
-            elif how == "by hand" or (voice == "interviewer" and piece["text"] in ENDS_ANSWER):
-                answer = ""
-            item = f"{name}/{number:05d}"
-            turns[item] = RecountedTurn(item, name, entries[0].participant, voice, piece["text"], answer)
+        turns.update(_read_talk(interviews, name, entries))
     return turns, {participant for participant, what in consent.items() if what == "declined"}
+
+
+def _read_talk(interviews: Interviews, name: str, entries: Sequence[Any]) -> dict[str, RecountedTurn]:
+    turns: dict[str, RecountedTurn] = {}
+    speakers: dict[str, str] = {}
+    voices: dict[int, str] = {}
+    asks: dict[int, tuple[str, str]] = {}
+    for entry in entries:
+        if entry.kind == "transcript":
+            speakers, voices, asks = {}, {}, {}
+        elif entry.kind == "speaker":
+            speakers[entry.content["speaker"]] = entry.content["voice"]
+        elif entry.kind == "voice":
+            voices[entry.content["turn"]] = entry.content["voice"]
+        elif entry.kind == "match":
+            for turn, question in entry.content["questions"].items():
+                hand = entry.content["how"] == "by hand" or asks.get(int(turn), ("", ""))[1] == "by hand"
+                asks[int(turn)] = (question, "by hand" if hand else "")
+    answer = ""
+    for number, piece in enumerate(interviews.file.read_pieces(name)):
+        voice = voices.get(number) or speakers.get(piece["speaker"], "other")
+        question, how = asks.get(number, ("", ""))
+        if question:
+            answer = f"{name}/{question}@{number}"
+        elif how == "by hand" or (voice == "interviewer" and piece["text"] in ENDS_ANSWER):
+            answer = ""
+        item = f"{name}/{number:05d}"
+        turns[item] = RecountedTurn(item, name, entries[0].participant, voice, piece["text"], answer)
+    return turns
 
 
 def _read_rounds(root: Path) -> dict[str, RecountedRound]:
