@@ -55,7 +55,7 @@ def write_talk(dice: random.Random) -> bytes:
 
 def draw_passages(dice: random.Random) -> list[dict[str, object]]:
     """Returns passages in which a code always covers the same words, so that raters who agree need no merging."""
-    chosen = dice.sample(range(len(CODES)), dice.choice((0, 1, 1, 2)))
+    chosen = dice.sample(range(len(CODES)), dice.choice((0, 1, 2, 2)))
     return [{"start": 3 * place, "end": 3 * place + 8, "code": CODES[place]} for place in sorted(chosen)]
 
 
@@ -68,8 +68,8 @@ class Sequence:
     def run(self) -> None:
         steps: list[Callable[[Interviews], None]] = [
             self.import_talk, self.replace_talk, self.correct_turn, self.correct_speaker, self.correct_speaker,
-            self.correct_question, self.change_consent, self.change_consent, self.rate_items, self.rate_items,
-            self.close_round, self.decide, self.decide, self.withdraw, self.date,
+            self.correct_question, self.correct_question, self.change_consent, self.change_consent,
+            self.rate_items, self.rate_items, self.close_round, self.decide, self.decide, self.withdraw, self.date,
         ]  # fmt: skip
         chosen = self.dice.choices(steps, k=self.dice.randrange(3, 9))
         if self.dice.random() < 0.25:
@@ -105,7 +105,7 @@ class Sequence:
     def correct_question(self, interviews: Interviews) -> None:
         for name in self._draw_talk(interviews):
             turn = self.dice.randrange(len(interviews.transcript(name).turns))
-            set_question(interviews, name, turn, self.dice.choice(("factors", "wrong", "")))
+            set_question(interviews, name, turn, self.dice.choice(("factors", "wrong", "", "")))
 
     def change_consent(self, interviews: Interviews) -> None:
         people = [participant.pseudonym for participant in interviews.participants()]
@@ -241,7 +241,11 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Study:
         (words, *SAID[1:])
         for words in ("The first of us says data.", "The second of us, data.", "The third of us says time.")
     ]
-    return themed_study(tmp_path_factory.mktemp("base"), answers, settled=False, held_here=False, rated=False)
+    study = themed_study(tmp_path_factory.mktemp("base"), answers, settled=False, held_here=False, rated=False)
+    with open_interviews(study) as interviews:
+        for name, day in (("P1", "2026-03-05"), ("P2", "2026-03-03"), ("P3", "2026-03-04")):
+            record_occasion(interviews, name, day)
+    return study
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
