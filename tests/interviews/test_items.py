@@ -39,7 +39,7 @@ def test_items_are_participant_turns_with_masked_text(tmp_path: Path) -> None:
     rows = list(csv.DictReader(items.path.read_text("utf-8").splitlines()))
     assert [row["id"] for row in rows] == ["P1/00001", "P1/00003", "P1/00004"]
     assert rows[0]["question"] == "Which stages does your work have?"
-    assert rows[0]["title"].startswith("P1, turn 2: First I look at the data")
+    assert rows[0]["title"].startswith("P1, turn 1: First I look at the data")
     assert rows[2]["body"] == "<p>Two<br>lines &amp; &lt;b&gt;marks&lt;/b&gt;,</p><p>then more.</p>"
     assert items.path.stat().st_mode & 0o777 == 0o600
 

@@ -104,7 +104,8 @@ def test_a_stopping_rule_compares_a_run_with_the_base() -> None:
     assert at_most.shares == pytest.approx((4 / 37, 3 / 37, 2 / 37, 1 / 37, 1 / 37))
     assert at_most.reached == 7, "interviews 8 and 9 are the first two that add no more than 5 %"
     assert apply_rule(found, StoppingRule("nothing", 4, 2, 0.0)).reached is None
-    assert apply_rule(found, StoppingRule("one", 4, 1, 0.0)).reached == 7
+    one = apply_rule(found, StoppingRule("one", 4, 1, 0.0))
+    assert (one.reached, one.lapsed) == (9, 7), "the ninth interview refutes the eighth"
 
 
 def test_the_ten_plus_three_rule_needs_three_interviews_without_new_codes() -> None:

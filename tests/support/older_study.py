@@ -46,9 +46,11 @@ _REWORDED = (
         "Jaccard is the part of all turns, answers or characters with either code that has both.",
     ),
     (
-        "On average: the number of codes in that many interviews, over all orders of the interviews.",
+        "In the order in which they were held. On average: the number of codes in that many interviews, over all "
+        "orders of the interviews.",
         "On average: how many codes so many of these interviews give, over all their orders.",
     ),
+    ("characters,characters: Jaccard", "words,words: Jaccard"),
     ("ticked something, in an interview held at the desk.", "ticked something, in a conversation held at the desk."),
     *(
         (
@@ -73,6 +75,45 @@ def expected() -> Any:
     return json.loads((FOLDER / "expected.json").read_text("utf-8"))
 
 
+ADDED_ACTS = {"decision.assent", "decision.propose", "interview.turns"}
+"""Kinds of acts that the older version did not record."""
+ADDED = frozenset(
+    {
+        "assents",
+        "declined",
+        "group",
+        "lapsed",
+        "missing",
+        "order",
+        "uncounted",
+        "undated",
+        "interviews",
+        "not_drawn_at",
+        "proposal",
+        "sampled",
+        "undecided",
+    }
+)
+"""Fields of JSON that the older version did not print."""
+
+
+@cache
+def corrected() -> dict[tuple[str, ...], Any]:
+    """What a command prints now where the older version was wrong, by study and command; each entry says why."""
+    entries = json.loads((FOLDER / "corrected.json").read_text("utf-8"))
+    return {(entry["study"], *entry["command"]): entry["printed"] for entry in entries}
+
+
+def drop_added(value: Any, older: Any) -> Any:
+    """Drops the added fields that the older output lacks."""
+    if isinstance(value, list) and isinstance(older, list) and len(value) == len(older):
+        return [drop_added(part, older_part) for part, older_part in zip(value, older, strict=True)]
+    if isinstance(value, dict) and isinstance(older, dict):
+        kept = {key: part for key, part in value.items() if key in older or key not in ADDED}
+        return {key: drop_added(part, older.get(key)) for key, part in kept.items()}
+    return value
+
+
 def restore_wording(value: Any) -> Any:
     """Puts the sentences of the older version into what a command printed; all else must be the same anyway."""
     if isinstance(value, str):
@@ -84,28 +125,10 @@ def restore_wording(value: Any) -> Any:
     return {key: restore_wording(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
-_NEW_FIELDS = frozenset({"assents", "not_drawn_at", "proposal", "sampled", "undecided"})
-"""JSON fields that were added since."""
-
-
-def drop_new_fields(value: Any, older: Any) -> Any:
-    """Removes fields that the older version did not print, so that everything else can be compared."""
-    if isinstance(value, list) and isinstance(older, list) and len(value) == len(older):
-        return [drop_new_fields(part, older_part) for part, older_part in zip(value, older, strict=True)]
-    if isinstance(value, dict) and isinstance(older, dict):
-        kept = {key: part for key, part in value.items() if key in older or key not in _NEW_FIELDS}
-        return {key: drop_new_fields(part, older.get(key)) for key, part in kept.items()}
-    return value
-
-
-ADDED_ACT_KINDS = frozenset({"decision.assent", "decision.propose"})
-"""Kinds of acts that the older version did not have."""
-
-
 def hash_in_older_wording(path: Path) -> str:
     """The SHA-256 that a file would have with the sentences of the older version."""
     content = path.read_bytes()
-    if path.suffix in (".md", ".tex"):
+    if path.suffix in (".csv", ".md", ".tex"):
         content = restore_wording(content.decode()).encode()
     elif path.suffix == ".xlsx":
         packed = io.BytesIO()

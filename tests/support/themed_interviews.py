@@ -96,8 +96,19 @@ def marked(text: str) -> tuple[str, list[dict[str, Any]]]:
     return words, sorted(found, key=lambda one: (one["start"], one["end"]))
 
 
-def themed_study(folder: Path, answers: Sequence[Sequence[str]] = ANSWERS, *, settled: bool = True) -> Study:
-    """The study; its two raters coded the same, so that all is decided. Four of the conversations were held here."""
+def themed_study(
+    folder: Path,
+    answers: Sequence[Sequence[str]] = ANSWERS,
+    *,
+    settled: bool = True,
+    held_here: bool = True,
+    rated: bool = True,
+    **more: Any,
+) -> Study:
+    """The study; its two raters coded the same, so that all is decided. Four of the conversations were held here.
+
+    `more` goes into the round.
+    """
     a_study(folder, GUIDE, FACET)
     (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
     said = {}
@@ -110,16 +121,18 @@ def themed_study(folder: Path, answers: Sequence[Sequence[str]] = ANSWERS, *, se
             with_transcript(interviews, name, turns, dict(MATCHED))
             said |= {f"{name}/{2 * at + 1:05d}": stretches for at, (_, stretches) in enumerate(told)}
         make_items(interviews)
-        _talked(interviews)
+        if held_here:
+            _talked(interviews)
     study = open_study(folder)
     ingest_source(study, SOURCE)
     run_funnel(study)
     raters = ["rater-1", "rater-2"]
-    add_round(study, {"round": ROUND, "items": {"after": STEP}, "facets": ["themes"], "raters": raters})
+    add_round(study, {"round": ROUND, "items": {"after": STEP}, "facets": ["themes"], "raters": raters, **more})
     study = open_study(folder)
     import_codebook(study)
     open_by_name(study, ROUND, None)
-    code_all(study, {"rater-1": said, "rater-2": said})
+    if rated:
+        code_all(study, {"rater-1": said, "rater-2": said})
     if settled:
         close_by_name(study, ROUND, None)
         settle_agreed(study, ROUND, None)

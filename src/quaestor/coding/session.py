@@ -21,7 +21,7 @@ CodingSession = Session[State]
 @cache
 def _item_removals() -> Mapping[str, ItemRemoval]:
     return {
-        kind: ItemRemoval(feature.name, described.removes)
+        kind: ItemRemoval(feature.name, described.removes, described.restores)
         for feature in features()
         for kind, described in feature.act_kinds.items()
         if described.removes is not None

@@ -50,7 +50,7 @@ class Visibility:
         if self.state.round(name).status != CLOSED:
             return f"the round {name} is open: its decisions are shown once it is closed"
         if self.state.round(name).plan.blind and can_reopen_blind(self.state, name):
-            return f"the round {name} can still be reopened: its decisions are shown once its disagreements have been viewed"
+            return f"the round {name} can still be reopened: its decisions are shown once somebody views its ratings"
         return self._why_not(name)
 
     def why_no_ratings(self, name: str) -> str:

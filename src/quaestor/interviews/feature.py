@@ -11,6 +11,7 @@ from quaestor.interviews.backup import InterviewBackup
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT
 from quaestor.interviews.free_text import FOLDER, REWORD_ACT, WITHDRAW_ACT, InterviewText
 from quaestor.interviews.guide_versions import list_guides
+from quaestor.interviews.left_out_turns import TURNS_ACT, list_turns_left_out, list_turns_restored
 from quaestor.interviews.overview import build_overview, has_interviews, read_overview
 from quaestor.interviews.publication_guard import InterviewGuard, fingerprint
 from quaestor.interviews.report_section import InterviewSection
@@ -93,6 +94,9 @@ FEATURE = Feature(
     act_kinds={
         ADOPT_ACT: ActKind("adopted an in vivo passage as a code in {round}"),
         "interview.agreement": ActKind("put a consent form for interviews in force"),
+        TURNS_ACT: ActKind(
+            "changed which turns of the interviews count", removes=list_turns_left_out, restores=list_turns_restored
+        ),
         REWORD_ACT: ActKind("replaced names in texts about interviews"),
         WITHDRAW_ACT: ActKind("withdrew from the interviews", actor="A participant", removes=_turns_of_participant),
     },

@@ -17,7 +17,8 @@ from quaestor.evidence.derived_items import (
 )
 from quaestor.evidence.erasure import erase_copies, erase_items, list_sources_in_folder, rebuild_stale_items
 from quaestor.interviews.free_text import FOLDER
-from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice
+from quaestor.interviews.left_out_turns import record_left_out_turns
+from quaestor.interviews.model.records import Transcript, is_coded
 from quaestor.interviews.names.erased_names import FILLER, ErasedNames
 from quaestor.interviews.names.remaining import refuse_names_in_transcripts
 from quaestor.interviews.names.rewording import replace_matches
@@ -32,11 +33,6 @@ _IDS = 3
 _TITLE = 60
 
 
-def is_coded(turn: SpokenTurn) -> bool:
-    """Whether raters code a turn: it is a participant's and not empty."""
-    return turn.voice is Voice.PARTICIPANT and bool(turn.text.strip())
-
-
 def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems:
     """Writes what participants said as the input of a source, and adds the source to study.toml.
 
@@ -45,6 +41,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
     """
     require_lead(interviews.coding, actor, "build items from transcripts")
     refuse_names_in_transcripts(interviews)
+    record_left_out_turns(interviews, list_declined(interviews), actor)
     study = open_study(interviews.study.root)
     about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
 
@@ -70,7 +67,7 @@ def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ..
             transcript.interview,
             transcript.participant,
             questions.get(turn.question, ""),
-            f"{transcript.interview}, turn {turn.number + 1}: {_beginning(turn.text)}",
+            f"{transcript.interview}, turn {turn.number}: {_beginning(turn.text)}",
             as_html(turn.text),
         )
         for turn in transcript.turns

@@ -194,7 +194,9 @@ def _of_consent(consent: ParticipantConsent) -> str:
 
 def _of_conversation(interview: Interview) -> str:
     if interview.status == "planned":
-        return "has a transcript" if interview.transcript else "hold the interview with the guide and its clock"
+        if interview.transcript:
+            return f"held on {interview.day}" if interview.day else "has a transcript, without a date"
+        return "hold the interview with the guide and its clock"
     length = f", {interview.length}" if interview.seconds else ""
     return (
         f"{interview.status} on {interview.day}{length}"

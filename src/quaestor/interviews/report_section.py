@@ -69,6 +69,9 @@ class InterviewSection:
             notices.append("The interviews are synthetic: nobody said any of these words.")
         if themes.simulated:
             notices.append("The raters of the interviews were simulated.")
+        if uncounted := sum(turns.total for turns in themes.uncounted):
+            noun = "turn of the interviews is" if uncounted == 1 else "turns of the interviews are"
+            notices.append(f"{uncounted:,} {noun} not counted; the notes below the tables say why.")
         facts = (
             Fact(f"{len(themes.participants):,}", "participants interviewed"),
             Fact(f"{len(themes.codes):,}", "codes in use"),

@@ -20,6 +20,7 @@ from quaestor.base.names import suggest
 from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding
 from quaestor.interviews.model.guide_checks import require_usable_guide
 from quaestor.interviews.model.guide_file import FENCE, parse_guide, read_guide_text
+from quaestor.interviews.model.question_matching import begins_other_question
 from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
 from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
@@ -90,12 +91,14 @@ def build_spoken_turns(
 
     Entries of a transcript: `transcript` (an import: format, sha256, turns), `speaker` (a speaker's voice), `voice` (a
     single turn's voice, set by hand), `match` (the questions that turns ask), `replace` (names that a person
-    confirmed or refused, by place). Entries before the last `transcript` do not count.
+    confirmed or refused, by place). Entries before the last `transcript` do not count. An answer ends where the
+    interviewer asks something outside the guide, or where a person decided that a turn asks no question of it.
     """
     begins = max((place for place, entry in enumerate(entries) if entry.kind == "transcript"), default=0)
     voices: dict[str, str] = {}
     corrected: dict[int, str] = {}
     questions: dict[int, str] = {}
+    by_hand: set[int] = set()
     replaced: dict[tuple[int, int, int], Replacement | None] = {}
     for entry in entries[begins:]:
         content = entry.content
@@ -105,12 +108,14 @@ def build_spoken_turns(
             corrected[content["turn"]] = content["voice"]
         elif entry.kind == "match":
             questions.update({int(turn): question for turn, question in content["questions"].items()})
+            if content["how"] == BY_HAND:
+                by_hand.update(map(int, content["questions"]))
         elif entry.kind == "replace":
             for place in content["places"]:
                 at = (place["turn"], place["start"], place["end"])
                 keep = place["confirmed"]
                 replaced[at] = Replacement(*at, place["shown"], place["name"]) if keep else None
-    known = {question.id for question in guide.questions()}
+    known = {question.id: question for question in guide.questions()}
     by_turn: dict[int, list[Replacement]] = {}
     for turn_replacements in replaced.values():
         if turn_replacements is not None:
@@ -118,8 +123,13 @@ def build_spoken_turns(
     turns, question = [], ""
     for number, piece in enumerate(pieces):
         asks = questions.get(number, "") in known
-        question = questions[number] if asks else question
         voice = corrected.get(number) or voices.get(piece["speaker"]) or Voice.OTHER
+        if asks:
+            question = questions[number]
+        elif number in by_hand or (
+            question and voice == Voice.INTERVIEWER and begins_other_question(piece["text"], known[question])
+        ):
+            question = ""
         spans = _drop_overlaps(by_turn.get(number, ()))
         times = piece.get("start"), piece.get("end"), tuple((at, low, high) for at, low, high in piece.get("cues", ()))
         turns.append(SpokenTurn(number, Voice(voice), piece["text"], spans, question, asks, *times))
@@ -135,11 +145,15 @@ def _drop_overlaps(replacements: Iterable[Replacement]) -> tuple[Replacement, ..
     return tuple(kept)
 
 
+MATCHED, BY_HAND = "matched", "by hand"
+"""How it is known which question a turn asks."""
 GUIDES, _CANCELLED = "guide/", "cancelled"
 PLANS = ("interview", _CANCELLED)
 """Entries of an interview that is only planned."""
 _OTHER_FENCE = "---"
 """The front matter of other programs: such a file counts as a guide, whose error message then tells what is wrong."""
+OCCASION = "occasion"
+"""The kind of an entry with the day of an interview that was not held at the desk, and its group."""
 _TALK = ("clock", "note", "tick", "mark")
 """Entries of a conversation."""
 _Value = TypeVar("_Value")
@@ -355,6 +369,7 @@ def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
     )
     last = next((clock for clock in reversed(clocks) if clock.content["what"] != "section"), None)
     began = _moment(clocks[0]) if clocks else ""
+    occasion = next((entry.content for entry in reversed(entries) if entry.kind == OCCASION), {})
     ended = last if last is not None and last.content["what"] == "end" else None
     return Interview(
         first.about,
@@ -362,10 +377,11 @@ def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
         first.content["guide"],
         first.content["version"],
         status="held" if ended else "under way" if any(entry.kind in _TALK for entry in entries) else "planned",
-        day=began[:10],
+        day=began[:10] or occasion.get("day", ""),
         began=began,
         seconds=float(ended.content["at"]) if ended else 0.0,
         transcript=any(entry.kind == "transcript" for entry in entries),
+        group=occasion.get("group", ""),
     )
 
 

@@ -74,7 +74,7 @@ class InterviewMask:
             return self.mask(title), self.mask(body)
         hidden = {word for place in turn.replacements for word in turn.raw[place.start : place.end].split()}
         is_named = any(word in html.unescape(title) for word in hidden)
-        return f"{interview}, turn {turn.number + 1}" if is_named else title, as_html(turn.text)
+        return f"{interview}, turn {turn.number}" if is_named else title, as_html(turn.text)
 
     def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
         turn = self._turn(item)

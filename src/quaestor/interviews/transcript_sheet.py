@@ -38,6 +38,8 @@ class TurnLine:
     """The question that it asks."""
     by_hand: bool = False
     """Whether a person decided which question it asks, or that it asks none."""
+    leaves_guide: bool = False
+    """Whether an answer ends here, because a question outside the guide is asked."""
 
     @property
     def shown(self) -> str:
@@ -95,7 +97,7 @@ def build_transcript_sheet(
         page,
         pages,
         len(transcript.turns),
-        sum(len(turn.text.split()) for turn in transcript.turns),
+        sum(len(turn.words) for turn in transcript.turns),
         max((turn.end or turn.start or 0.0 for turn in transcript.turns), default=0.0) or None,
         imported.content["format"] if imported else "",
         imported.time[:10] if imported else "",
@@ -125,7 +127,8 @@ def _lines(
     for turn in turns:
         who = VOICE_WORDS.get(turn.voice, transcript.participant)
         heading = guide.question(turn.question) if turn.asks else None
-        yield TurnLine(turn, who, format_clock(turn.start), heading, turn.number in decided)
+        is_answer_over = not turn.question and turn.number > 0 and bool(transcript.turns[turn.number - 1].question)
+        yield TurnLine(turn, who, format_clock(turn.start), heading, turn.number in decided, is_answer_over)
 
 
 MOST = 20

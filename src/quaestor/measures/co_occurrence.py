@@ -51,7 +51,9 @@ class StoppingPoint:
 
     rule: StoppingRule
     reached: int | None = None
-    """The number of interviews before the run that fulfils the rule; None if no run does."""
+    """The number of interviews before the first run from which on every run fulfils the rule; None if there is none."""
+    lapsed: int | None = None
+    """The number of interviews before an earlier run that fulfilled the rule until a later interview added codes."""
     shares: tuple[float, ...] = ()
     """The new codes of each run as a share of the codes of the base; each run starts one interview later."""
     undefined: str = ""
@@ -164,7 +166,7 @@ def order_interval(occurrences: Flags, seed: int) -> tuple[tuple[float, ...], tu
 
 
 def apply_rule(occurrences: Flags, rule: StoppingRule) -> StoppingPoint:
-    """Finds the first run of interviews that fulfils a rule."""
+    """Finds the first run of interviews that fulfils a rule and is not refuted by a later one."""
     n, first = len(occurrences), rule.base
     if n < first + rule.run:
         return StoppingPoint(rule, undefined=f"it needs {first + rule.run} interviews, but there are {n}")
@@ -174,5 +176,9 @@ def apply_rule(occurrences: Flags, rule: StoppingRule) -> StoppingPoint:
         return StoppingPoint(rule, undefined=f"the first {first} interviews have no code")
     ends = range(first + rule.run, n + 1)
     shares = tuple((total[end - 1] - total[end - rule.run - 1]) / known for end in ends)
-    run = next((number for number, part in enumerate(shares) if part <= rule.threshold), None)
-    return StoppingPoint(rule, None if run is None else first + run, shares)
+    fulfilled = [part <= rule.threshold for part in shares]
+    first_run = next((number for number, holds in enumerate(fulfilled) if holds), None)
+    last_refuted = max((number for number, holds in enumerate(fulfilled) if not holds), default=-1)
+    reached = None if last_refuted == len(shares) - 1 else first + last_refuted + 1
+    lapsed = None if first_run is None or first_run > last_refuted else first + first_run
+    return StoppingPoint(rule, reached, lapsed, shares)

@@ -92,7 +92,9 @@ class ActKind:
     actor: str = ""
     """Shown instead of an actor whose name is masked."""
     removes: Callable[[Mapping[str, Any]], Callable[[str], object]] | None = None
-    """Returns, for an act's payload, a test for the ids of items that become unreadable."""
+    """Returns, for an act's payload, a test for the ids of items that no longer count."""
+    restores: Callable[[Mapping[str, Any]], Callable[[str], object]] | None = None
+    """Returns, for an act's payload, a test for the ids of removed items that count again."""
 
     def describe(self, *, round: str, survey: str, count: int) -> str:
         counted = f"{count:,} {self.counted}{'' if count == 1 else 's'}"

@@ -345,6 +345,7 @@ def test_an_unsettled_disagreement_of_a_later_round_replaces_an_earlier_decision
     code_all(again, {"rater-1": {DATA: FIRST[DATA], ILLEGAL: [stretch(29, 86, "indicator")]},
                      "rater-2": {DATA: FIRST[DATA]}}, "again")  # fmt: skip
     close_by_name(again, "again", None)
+    settle_agreed(again, "again", None)
     with interviews_of(again) as interviews:
         for rounds in ((), (ROUND, "again"), ("again", ROUND)):
             found = read_coded_passages(interviews, rounds)

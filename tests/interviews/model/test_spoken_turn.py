@@ -55,3 +55,8 @@ def test_shown_pieces_cover_every_recorded_character_once(turn: SpokenTurn) -> N
     places = [place for _, low, high in turn.shown_pieces() for place in range(low, high)]
     assert places == list(range(len(turn.raw)))
     assert "".join(piece for piece, _, _ in turn.shown_pieces()) == turn.text
+
+
+def test_a_masked_name_is_one_word() -> None:
+    turn = SpokenTurn(0, Voice.PARTICIPANT, "We met in Aachen, I think.", (Replacement(0, 10, 16, "[place A]"),))
+    assert [turn.text[start:end] for start, end in turn.words] == ["We", "met", "in", "[place A],", "I", "think."]

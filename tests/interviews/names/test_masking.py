@@ -155,7 +155,7 @@ def test_an_item_text_hides_names_that_became_known_after_ingest(study: Study) -
         assert "Wexla" not in mask_item_text(text_mask(room), reading).title
         add_name(room, "other", ["Obviax"], "[a]")
         told = mask_item_text(text_mask(room), replace(reading, is_prepared=True))
-        assert (told.title, told.is_prepared) == ("P1, turn 2", False)
+        assert (told.title, told.is_prepared) == ("P1, turn 1", False)
         assert "Obviax" not in told.body
         assert [mask_item_text(text_mask(room), other), mask_item_text(text_mask(None), reading)] == [other, reading]
         answer_all_places(room, True)

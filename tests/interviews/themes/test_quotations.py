@@ -21,6 +21,7 @@ from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
+from quaestor.interviews.coding.decided_passages import UncountedTurns
 from quaestor.interviews.conduct.acts import Stamp, mark_question, move_clock, tick_item
 from quaestor.interviews.conduct.conversation_state import parse_moment
 from quaestor.interviews.names.known_names import add_name
@@ -108,7 +109,8 @@ def test_every_cell_opens_what_it_counts(themes: InterviewThemes) -> None:
 def test_co_occurrence_is_counted_by_turn_answer_and_shared_words(themes: InterviewThemes) -> None:
     found = shown(table(themes, "together"))
     assert found["shapes+indicator"] == ["2 0.40", "2 0.40", "11 0.08", "2"]
-    on_words = find_quotations_behind(themes, "together:shapes+indicator:words").quotations
+    on_words = find_quotations_behind(themes, "together:shapes+indicator:characters").quotations
+    assert find_quotations_behind(themes, "together:shapes+indicator:words").quotations == on_words, "its older name"
     assert sorted(one.words for one in on_words) == ["Loss over 5", "Loss over 5 or shapes."]
 
 
@@ -123,7 +125,7 @@ def test_saturation_is_computed_in_the_order_of_interviews(themes: InterviewThem
 
 def test_interviews_of_one_day_are_ordered_by_their_start(tmp_path: Path) -> None:
     """P2 was held first, and the start of it came in last."""
-    study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:One}.", "two", "three")])
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three"), ("{time:Two}.", "two", "three")])
     with open_interviews(study) as interviews:
         planned = parse_moment(interviews.file.read_entries(about="P2")[0])
         move_clock(interviews, "P2", Stamp(interviews.coding.lead, "late", planned), "start")
@@ -432,7 +434,8 @@ def test_rebuilding_an_interview_study_creates_a_report_and_no_handbook(study: S
 
 
 def test_table_notes_mention_what_was_not_counted(themes: InterviewThemes) -> None:
-    odd = replace(themes, unsettled=2, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
+    disputed = (UncountedTurns("disagreement", (("P1", 2),)),)
+    odd = replace(themes, uncounted=disputed, uncoded=1, in_vivo=3, withdrawn=2, simulated=True, synthetic=True)
     said = " ".join(table(odd, "themes").notes)
     for words in (
         "2 turns with undecided disagreements",

@@ -38,7 +38,8 @@ def drawn() -> list[Figure]:
 def test_the_text_alternative_of_each_figure_has_its_numbers() -> None:
     curves, grid, half = drawn()
     assert curves.alt == (
-        "36 codes in 6 interviews. New codes: P1 5, P2 4, P3 3, P4 2, P5 1 and P6 0. A rule: reached."
+        "36 codes in 6 interviews, in the order in which they were held. "
+        "New codes: P1 5, P2 4, P3 3, P4 2, P5 1 and P6 0. A rule: reached."
     )
     assert "8 codes by 3 participants" in grid.alt
     assert "code 1 by 2" in grid.alt

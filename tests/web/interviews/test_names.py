@@ -210,7 +210,7 @@ def test_names_can_be_checked_by_keyboard(browser: Browser, folder: Path) -> Non
         page.reload()
         expect(page.get_by_text("also the name of [person 3]")).to_be_visible()
         assert_for_everyone(page)
-        page.get_by_role("button", name="Replace Nothing by [person 3] in turn 2 of P2").click()
+        page.get_by_role("button", name="Replace Nothing by [person 3] in turn 1 of P2").click()
         expect(page.locator(".place.answered")).to_have_count(2)
         expect(page.locator(".told")).to_have_text("2 left on this page")
         assert "P2 Nothing" not in left(folder), "one answer closes the place"

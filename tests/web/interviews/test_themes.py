@@ -217,7 +217,7 @@ def test_themes_pages_and_quotations_in_the_report_are_accessible(browser: Brows
         page.goto(f"{address}interviews/themes")
         page.locator("#themes").get_by_role("row", name="training time").get_by_role("link", name="3").first.click()
         assert page.locator("mark").all_inner_texts() == ["how long it trains", "Days of waiting", "Time"]
-        page.goto(f"{address}report/items.html#together:shapes+indicator:words")
+        page.goto(f"{address}report/items.html#together:shapes+indicator:characters")
         page.get_by_text("2 quotations.").wait_for()
         assert set(page.locator("#list .title").all_inner_texts()) == {"“Loss over 5”", "“Loss over 5 or shapes.”"}
         assert "asked: When do you call a model illegal?" in page.locator("#list").inner_text()

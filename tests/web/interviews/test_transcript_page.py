@@ -242,3 +242,15 @@ def test_a_transcript_is_imported_and_corrected_by_keyboard_on_a_phone_in_both_t
     with open_interviews(study) as interviews:
         assert not import_bytes(interviews, "P1", teams_webvtt(TALK), "talk.vtt").new
         assert interviews.transcript("P1").turns[5].question == "illegal"
+
+
+def test_an_answer_is_ended_and_a_day_is_set_by_form(lead: TestClient, study: Study) -> None:
+    send(lead, teams_webvtt(TALK[:4]), held="2026-03-01")
+    assert "Held: 2026-03-01" in lead.get(PAGE).text
+    post(lead, PAGE, {"act": "turn", "turn": "2", "question": "-"})
+    assert "Outside the guide" in lead.get(PAGE).text
+    with open_interviews(study) as interviews:
+        assert [turn.question for turn in interviews.transcript("P1").turns] == ["stages", "stages", "", ""]
+    post(lead, PAGE, {"act": "occasion", "held": "2026-03-02", "group": "focus"})
+    assert "Held: 2026-03-02, with the group focus" in lead.get(PAGE).text
+    assert post(lead, PAGE, {"act": "occasion", "held": "2999-01-01"}).status_code == 422

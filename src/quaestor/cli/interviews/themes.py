@@ -78,17 +78,18 @@ def quotations(
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.themes.files import find_quotations, quotation_json
     from quaestor.interviews.themes.quotations import read_themes
-    from quaestor.interviews.themes.tables import with_surroundings
+    from quaestor.interviews.themes.tables import base_notes, with_surroundings
 
     with open_interviews(chosen_study(study)) as interviews:
-        name, matches = find_quotations(read_themes(interviews, rounds or (), actor), code)
+        results = read_themes(interviews, rounds or (), actor)
+        name, matches = find_quotations(results, code)
     if json:
         print_json({"code": code, "name": name, "quotations": [quotation_json(quotation) for quotation in matches]})
         return
     screen = console()
     for quotation in matches:
         screen.print(
-            f"{quotation.participant}  {quotation.question_text or 'before the first question'}",
+            f"{quotation.participant}  {quotation.question_text or 'no question of the guide'}",
             style="bold",
             markup=False,
         )
@@ -100,6 +101,8 @@ def quotations(
     noun = "quotation" if len(matches) == 1 else "quotations"
     people = len({quotation.participant for quotation in matches})
     say(f"{number(len(matches))} {noun} from {number(people)} participant{'' if people == 1 else 's'}: {name}")
+    for note in base_notes(results)[1:]:
+        say(note)
 
 
 def saturation(
@@ -115,7 +118,7 @@ def saturation(
     from rich.table import Table
 
     from quaestor.interviews.repository import open_interviews
-    from quaestor.interviews.themes.co_occurrence import build_saturation_table, compute_saturation, describe_stop
+    from quaestor.interviews.themes.co_occurrence import build_saturation_table
     from quaestor.interviews.themes.files import saturation_json
     from quaestor.interviews.themes.quotations import read_themes
 
@@ -132,5 +135,5 @@ def saturation(
     for row in table.rows():
         screen_table.add_row(row.title, *(" ".join(cell.parts) for cell in row.cells[:-1]))
     console().print(screen_table)
-    for stop in compute_saturation(results).stops:
-        console().print(describe_stop(stop), markup=False, soft_wrap=True)
+    for note in table.notes:
+        console().print(note, markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,6 +53,13 @@ def import_file(
         str,
         typer.Option("--encoding", help="The encoding, such as Windows-1251 or Shift_JIS, if it is detected wrongly."),
     ] = "",
+    held: Annotated[
+        str, typer.Option("--held", metavar="DATE", help="The day of the interview, such as 2026-03-01.")
+    ] = "",
+    group: Annotated[
+        str,
+        typer.Option("--group", help="A name for a focus group: its interviews count as one for saturation."),
+    ] = "",
     apart: Annotated[bool, typer.Option("--apart", help="Keep each cue or paragraph as its own turn.")] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the existing transcript, unless a round uses its turns.")
@@ -62,14 +70,18 @@ def import_file(
 ) -> None:
     """Import the transcript of an interview; importing the same file again changes nothing.
 
-    Example: quaestor interview import P1 recording.vtt
+    Example: quaestor interview import P1 recording.vtt --held 2026-03-01
     """
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.transcript_sheet import read_omitted_text
     from quaestor.interviews.transcripts.import_file import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
-        done = import_transcript(interviews, name, file, actor, format, speaker or (), replace, encoding, apart)
+        if not held and not interviews.interview(name).day and sys.stdin.isatty() and not json:
+            held = typer.prompt("Day of the interview, such as 2026-03-01 (Enter if unknown)", "", show_default=False)
+        done = import_transcript(
+            interviews, name, file, actor, format, speaker or (), replace, encoding, apart, held, group
+        )
         left_out = read_omitted_text(interviews, name)
     if json:
         from dataclasses import asdict
@@ -133,6 +145,8 @@ def transcript(
     for line in lines:
         if line.heading is not None:
             screen.print(f"\n{line.heading.id} · {line.heading.text}", style="bold", markup=False)
+        elif line.leaves_guide:
+            screen.print("\noutside the guide", style="bold")
         head = f"{line.turn.number:>5} {line.time:>8} {line.who}"
         screen.print(f"{head}: {line.turn.raw if raw else line.turn.text}", markup=False, soft_wrap=True)
 
@@ -190,7 +204,7 @@ def match(
     name: NameArgument,
     set: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="TURN=QUESTION", help="The question that a turn asks; TURN= removes it."),
+        typer.Option("--set", metavar="TURN=QUESTION", help="The question that a turn asks; TURN= ends the answer."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Search for the questions again.")] = False,
     actor: ActorOption = None,

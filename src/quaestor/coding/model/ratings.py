@@ -130,8 +130,8 @@ def list_labels(
 ) -> list[tuple[str, str, Label | None]]:
     """Returns (item, rater, label) for one facet; the label is None if an answer cannot be compared.
 
-    Uses ratings alone, so that later decisions do not change the result. Ratings can be read under any version of the
-    codebook and at any level of it.
+    Uses ratings alone, so that later decisions do not change the result; removed items are left out. Ratings can be
+    read under any version of the codebook and at any level of it.
     """
     round_state = state.round(name)
     return [
@@ -159,6 +159,8 @@ def list_slot_labels(
     facet_plan = round_state.plan.facet(facet)
     labels: list[tuple[str, str, Label | None]] = []
     for item in items:
+        if item in round_state.gone:
+            continue
         rating = round_state.rating_in_slot(slot, item)
         if rating is not None and until is not None and rating.number > until:
             rating = _find_rating_until(round_state, slot, item, until)
@@ -183,7 +185,7 @@ def list_drift_labels(state: State, name: str, earlier: str, facet: str) -> list
     for rater, items in now.ratings.items():
         for item, ratings in items.items():
             before = then.current(rater, item)
-            if before is None:
+            if before is None or item in now.gone:
                 continue
             for round_name, rating in ((earlier, before), (name, ratings[-1])):
                 facet_plan = state.round(round_name).plan.facet(facet)

@@ -93,7 +93,7 @@ class RoundState:
     reread: dict[str, int] = field(default_factory=dict)
     """Items to rate again, each with the number of the act that requested it."""
     gone: frozenset[str] = frozenset()
-    """Items that can no longer be read, so that nothing about them needs settling."""
+    """Items that no longer count, because they were withdrawn or turned out not to be evidence."""
     compared: list[int] = field(default_factory=list)
     """Sets whose raters have seen each other's words."""
     practised: dict[str, list[str]] = field(default_factory=dict)
@@ -139,14 +139,31 @@ class RoundState:
         self._progress.clear()
 
     def drop_items(self, is_gone: Callable[[str], object]) -> None:
-        """Removes items that can no longer be read from the assignments; existing ratings are kept."""
+        """Removes items that no longer count from the assignments; existing ratings are kept."""
         self.gone |= {item for item in self.plan.items if is_gone(item)}
         for slot in self.slots:
             rated = {item for rater in slot.raters for item in self.ratings.get(rater, ())}
             slot.items = [tuple(item for item in items if item in rated or not is_gone(item)) for items in slot.items]
             slot.forget_members()
         self.reread = {item: number for item, number in self.reread.items() if not is_gone(item)}
-        self.cache.pop("left by seat", None)
+        self._forget_computed()
+
+    def restore_items(self, is_back: Callable[[str], object]) -> None:
+        """Counts dropped items again; those that nobody rated are assigned to the current rater of their slot."""
+        self.gone = frozenset(item for item in self.gone if not is_back(item))
+        for slot, planned in zip(self.slots, assign_items(self.plan), strict=True):
+            present = {item for items in slot.items for item in items}
+            back = {item for item in planned if item not in present and is_back(item)}
+            if not back:
+                continue
+            slot.items[0] = tuple(item for item in planned if item in back or item in slot.items[0])
+            if len(slot.items) > 1:
+                slot.items[-1] = (*slot.items[-1], *(item for item in planned if item in back))
+            slot.forget_members()
+        self._forget_computed()
+
+    def _forget_computed(self) -> None:
+        self.cache.clear()
         self.forget_progress()
 
     @property
@@ -157,7 +174,7 @@ class RoundState:
         return "not blind: reopened after ratings had been seen" if self.not_blind else ""
 
     def items_left(self) -> tuple[str, ...]:
-        """Returns the items of the round that can still be read."""
+        """Returns the items of the round that still count."""
         return tuple(item for item in self.plan.items if item not in self.gone) if self.gone else self.plan.items
 
     def slot_of(self, rater: str) -> RaterSlot | None:
@@ -202,17 +219,24 @@ class RoundState:
         return self._set_numbers[item]
 
     def last_decisions(self, facet: str) -> dict[str, Decision]:
-        return {item: decision[-1] for (item, name), decision in self.decisions.items() if name == facet}
+        """Returns the last decision on a facet of each item that still counts."""
+        return {
+            item: decision[-1]
+            for (item, name), decision in self.decisions.items()
+            if name == facet and item not in self.gone
+        }
 
 
 @dataclass(frozen=True)
 class ItemRemoval:
-    """Which items a kind of act of another feature removes from rounds."""
+    """Which items a kind of act of another feature removes from rounds, and which it restores."""
 
     origin: str
     """The feature that the items come from."""
     removed_by: Callable[[Mapping[str, Any]], Callable[[str], object]]
     """Returns a test for their ids, given the payload of an act."""
+    restored_by: Callable[[Mapping[str, Any]], Callable[[str], object]] | None = None
+    """Returns a test for the ids of items that count again."""
 
 
 @dataclass
@@ -255,20 +279,26 @@ class State:
                     self.history.record(act.kind, act.payload)
                 else:
                     self.unhandled_acts.append(act)
-                    self._remove_items(act)
+                    for round_state in self.rounds.values():
+                        self._remove_items(round_state, act)
                 newest.append(act)
         finally:
             self.latest.extend(map(_summarise_act, newest))
 
-    def _remove_items(self, act: Act) -> None:
+    def _remove_items(self, round_state: RoundState, act: Act) -> None:
+        """Removes and restores the items of a round that an act of another feature is about."""
         removal = self.removals.get(act.kind)
-        if removal is None:
+        # Other items may have such ids too. A plan that was made before plans recorded an origin goes by ids.
+        if removal is None or round_state.plan.origin not in (removal.origin, ""):
             return
-        is_removed = removal.removed_by(act.payload)
-        for round_state in self.rounds.values():
-            # Other items may have such ids too. A plan that was made before plans recorded an origin goes by ids.
-            if round_state.plan.origin in (removal.origin, ""):
-                round_state.drop_items(is_removed)
+        round_state.drop_items(removal.removed_by(act.payload))
+        if removal.restored_by is not None:
+            round_state.restore_items(removal.restored_by(act.payload))
+
+    def remove_items_of_earlier_acts(self, round_state: RoundState) -> None:
+        """Applies the removals recorded before a round was opened: its evidence may be older than they are."""
+        for act in self.unhandled_acts:
+            self._remove_items(round_state, act)
 
 
 def _summarise_act(act: Act) -> ActSummary:
@@ -299,7 +329,9 @@ def _read_facet(payload: dict[str, Any]) -> Facet:
 def _fold_open(state: State, act: Act) -> None:
     plan = read_plan(act.payload["plan"])
     slots = [RaterSlot([rater], [items]) for rater, items in zip(plan.raters, assign_items(plan), strict=True)]
-    state.rounds[plan.round] = RoundState(plan, slots, plan.sets(), deadline=plan.deadline, opened=act.time)
+    round_state = RoundState(plan, slots, plan.sets(), deadline=plan.deadline, opened=act.time)
+    state.rounds[plan.round] = round_state
+    state.remove_items_of_earlier_acts(round_state)
 
 
 def _fold_close(state: State, act: Act) -> None:

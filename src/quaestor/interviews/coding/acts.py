@@ -136,7 +136,7 @@ def find_turn_shown(interviews: Interviews, name: str, number: int, seen: int = 
     """Returns a turn as a page showed it, whatever has changed in it or in the names since then."""
     turns = show_transcript_at(interviews, name, seen).turns
     if not 0 <= number < len(turns):
-        raise InputError(f"the transcript of {name} has {len(turns)} turns: there is no turn {number + 1}")
+        raise InputError(f"the transcript of {name} has {len(turns)} turns: there is no turn {number}")
     return turns[number]
 
 
@@ -165,7 +165,7 @@ def _map_passage(turn: SpokenTurn, sent_passage: Mapping[str, Any]) -> dict[str,
     """Maps a passage of the shown text to the recorded text."""
     start, end = sent_passage.get("start"), sent_passage.get("end")
     if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start < end <= len(turn.text):
-        raise InputError(f"a passage from {start!r} to {end!r} is not within turn {turn.number + 1}: select it again")
+        raise InputError(f"a passage from {start!r} to {end!r} is not within turn {turn.number}: select it again")
     low, high = turn.to_raw(start, end)
     return {**sent_passage, "start": low, "end": high}
 

@@ -31,16 +31,16 @@ class Segment:
 
 
 def split_answers(transcript: Transcript) -> list[Segment]:
-    """Splits a transcript into the participant's answers, from one question to the next; empty answers are left out."""
+    """Splits a transcript into the participant's answers to questions of the guide; empty answers are left out."""
     segments: list[Segment] = []
     question: SpokenTurn | None = None
     answer: list[SpokenTurn] = []
     for turn in (*transcript.turns, None):
-        if turn is None or turn.asks:
+        if turn is None or turn.asks or not turn.question:
             if question is not None and answer:
                 name = f"{transcript.interview}/{question.question}@{question.number:05d}"
                 segments.append(Segment(name, tuple(answer)))
-            question, answer = turn, []
+            question, answer = turn if turn is not None and turn.asks else None, []
         if turn is not None and turn.voice is Voice.PARTICIPANT:
             answer.append(turn)
     return segments

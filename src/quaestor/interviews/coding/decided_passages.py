@@ -20,7 +20,8 @@ from quaestor.coding.model.records import CANNOT_JUDGE, WITHDRAWN, Decision, Pas
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import record_view
-from quaestor.interviews.model.records import SpokenTurn, Transcript, parse_item_id
+from quaestor.interviews.left_out_turns import is_participants_turn, record_left_out_turns
+from quaestor.interviews.model.records import SpokenTurn, Transcript, Voice, is_coded, parse_item_id
 from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import Interviews
 
@@ -39,7 +40,7 @@ class CodedPassage:
     participant: str
     turn: int
     question: str
-    """The question of the guide that it answers; empty before the first one."""
+    """The question of the guide that it answers; empty outside of its questions."""
     start: int
     end: int
     """Positions in the recorded text."""
@@ -56,6 +57,22 @@ class CodedPassage:
     simulated: bool = False
 
 
+DISPUTED, UNDECIDED, UNRATED = "disagreement", "undecided", "not rated"
+OUTSIDE, OTHER_SPEAKER = "in no closed round", "other speaker"
+
+
+@dataclass(frozen=True)
+class UncountedTurns:
+    """Turns that no table counts for one reason, as (participant, number of turns)."""
+
+    reason: str  # DISPUTED, UNDECIDED, UNRATED, OUTSIDE, OTHER_SPEAKER
+    turns: tuple[tuple[str, int], ...]
+
+    @property
+    def total(self) -> int:
+        return sum(number for _, number in self.turns)
+
+
 @dataclass(frozen=True)
 class DecidedPassages:
     """Everything that was decided about the transcripts of a study."""
@@ -66,14 +83,23 @@ class DecidedPassages:
     """Interviews with decided turns, in order, whether or not anything was coded."""
     turns: int
     """The number of decided turns."""
-    unsettled: int = 0
-    """Turns on which raters disagree and nobody has decided."""
     uncoded: int = 0
     """Passages whose code was split or withdrawn, and nobody has decided on a new one."""
     undecided: frozenset[str] = frozenset()
     """Codes that a rater gave in turns without a decision."""
     in_vivo: tuple[CodedPassage, ...] = ()
     """In vivo passages as they were marked, each with the code that it was adopted as."""
+    uncounted: tuple[UncountedTurns, ...] = ()
+    """Participants' turns without a decision, and coded turns that are no longer a participant's."""
+    missing: tuple[str, ...] = ()
+    """Participants with a transcript of whom no turn is decided."""
+    declined: int = 0
+    """Participants whose turns were rated, and who have declined since."""
+
+    @property
+    def unsettled(self) -> int:
+        """Turns on which raters disagree and nobody has decided."""
+        return sum(turns.total for turns in self.uncounted if turns.reason == DISPUTED)
 
     @property
     def simulated(self) -> bool:
@@ -97,6 +123,7 @@ def read_coded_passages(
     The actor must be allowed to see the rounds; a rater's view is recorded.
     """
     coding = interviews.coding
+    record_left_out_turns(interviews, list_declined(interviews))
     names = list(rounds) or list_coded_rounds(coding.state)
     for name in names:
         round_state = require_lead_view(coding.state, name, actor or coding.lead, coding.lead)
@@ -108,34 +135,35 @@ def read_coded_passages(
 
 def read_decided_passages(interviews: Interviews, rounds: Sequence[str]) -> DecidedPassages:
     """Returns what these closed rounds decided, without a permission check."""
-    left_out = list_declined(interviews)
-    transcripts = {
-        transcript.interview: transcript
-        for transcript in interviews.transcripts()
-        if transcript.participant not in left_out
-    }
+    declined = list_declined(interviews)
+    transcripts = {transcript.interview: transcript for transcript in interviews.transcripts()}
     with interviews.coding.locked_state() as state:
-        return _collect_passages(state, rounds, transcripts)
+        return _collect_passages(state, rounds, transcripts, declined)
 
 
-def _collect_passages(state: State, names: Sequence[str], transcripts: Mapping[str, Transcript]) -> DecidedPassages:
-    decided, unsettled = find_last_decisions(state, names)
+def _collect_passages(
+    state: State, names: Sequence[str], transcripts: Mapping[str, Transcript], declined: Collection[str]
+) -> DecidedPassages:
+    last = find_last_decisions(state, names)
     adopted = read_adoptions(state)
     coded_passages: list[CodedPassage] = []
     own_words: list[CodedPassage] = []
-    uncoded = turns = 0
-    there = set()
+    counted: set[str] = set()
+    uncoded = 0
     order = {name: place for place, name in enumerate(transcripts)}
     for item in sorted(
-        decided, key=lambda item_id: (order.get(parse_item_id(item_id)[0], len(order)), parse_item_id(item_id))
+        last.decided, key=lambda item_id: (order.get(parse_item_id(item_id)[0], len(order)), parse_item_id(item_id))
     ):
-        name, decision = decided[item]
+        name, decision = last.decided[item]
         interview, number = parse_item_id(item)
         transcript = transcripts.get(interview)
-        if transcript is None or number >= len(transcript.turns) or decision.answer == CANNOT_JUDGE:
+        if (
+            transcript is None
+            or not is_participants_turn(transcript, number, declined)
+            or decision.answer == CANNOT_JUDGE
+        ):
             continue
-        turns += 1
-        there.add(interview)
+        counted.add(item)
         reader = _Reader(state, state.round(name), item, adopted)
         passages, lost = reader.read_latest(decision.answer)
         coded_passages += (
@@ -146,35 +174,100 @@ def _collect_passages(state: State, names: Sequence[str], transcripts: Mapping[s
             for each in reader.in_vivo(decision.answer)
         )
         uncoded += lost
-    left = sum(parse_item_id(item)[0] in transcripts for item in unsettled)
-    interviews_held = tuple(name for name in order if name in there)
-    waiting = frozenset(_find_undecided_codes(state, names, decided, transcripts))
+    talks = [transcript for transcript in transcripts.values() if transcript.participant not in declined]
+    there = {parse_item_id(item)[0] for item in counted}
+    people = {transcript.participant for transcript in talks if transcript.interview in there}
+    rated_interviews = {parse_item_id(item)[0] for item in last.rated}
     return DecidedPassages(
-        tuple(names), tuple(coded_passages), interviews_held, turns, left, uncoded, waiting, tuple(own_words)
+        tuple(names),
+        tuple(coded_passages),
+        tuple(name for name in order if name in there),
+        len(counted),
+        uncoded,
+        frozenset(_find_undecided_codes(state, names, last.decided, {talk.interview: talk for talk in talks})),
+        tuple(own_words),
+        tuple(_count_uncounted(talks, counted, last)),
+        tuple(dict.fromkeys(talk.participant for talk in talks if talk.participant not in people)),
+        len(
+            {
+                transcript.participant
+                for transcript in transcripts.values()
+                if transcript.participant in declined and transcript.interview in rated_interviews
+            }
+        ),
     )
 
 
-def find_last_decisions(state: State, names: Sequence[str]) -> tuple[dict[str, tuple[str, Decision]], set[str]]:
-    """Returns the last closed round's decision on each turn, and the turns on which its raters still disagree."""
-    decided: dict[str, tuple[str, Decision]] = {}
-    unsettled: set[str] = set()
+def _count_uncounted(
+    talks: Sequence[Transcript], counted: Collection[str], last: LastDecisions
+) -> Iterator[UncountedTurns]:
+    """Yields the turns that are not counted, by reason."""
+    by_reason: dict[str, dict[str, int]] = {
+        reason: {} for reason in (OTHER_SPEAKER, DISPUTED, UNDECIDED, UNRATED, OUTSIDE)
+    }
+    for transcript in talks:
+        for turn in transcript.turns:
+            item = transcript.item(turn.number)
+            if item not in counted and (is_coded(turn) or item in last.rated):
+                reason = _find_reason(item, turn, last)
+                numbers = by_reason[reason]
+                numbers[transcript.participant] = numbers.get(transcript.participant, 0) + 1
+    for reason, numbers in by_reason.items():
+        if numbers:
+            yield UncountedTurns(reason, tuple(numbers.items()))
+
+
+def _find_reason(item: str, turn: SpokenTurn, last: LastDecisions) -> str:
+    if turn.voice is not Voice.PARTICIPANT:
+        return OTHER_SPEAKER
+    if item in last.disputed:
+        return DISPUTED
+    if item in last.rated:
+        return UNDECIDED
+    return UNRATED if item in last.planned else OUTSIDE
+
+
+@dataclass(frozen=True)
+class LastDecisions:
+    """What the closed rounds say about each turn; for a turn in several rounds, the one that was closed last counts."""
+
+    decided: dict[str, tuple[str, Decision]]
+    """By item, the round and its decision."""
+    disputed: set[str]
+    """Turns on which raters disagree and nobody has decided."""
+    rated: set[str]
+    """Turns that somebody rated, whether or not they still count."""
+    planned: set[str]
+
+
+def find_last_decisions(state: State, names: Sequence[str]) -> LastDecisions:
+    """Returns the last closed round's decision on each turn; a later round without a decision leaves it undecided."""
+    last = LastDecisions({}, set(), set(), set())
     for name in sorted(names, key=lambda round_name: state.round(round_name).closed):
-        decisions = state.round(name).last_decisions(require_passage_facet(state.round(name).plan).id)
+        round_state = state.round(name)
+        decisions = round_state.last_decisions(require_passage_facet(round_state.plan).id)
         waiting = {case.item for case in list_disagreements(state, name) if case.decision is None}
-        decided |= {item: (name, decision) for item, decision in decisions.items()}
-        for item in waiting:
-            decided.pop(item, None)
-        unsettled = (unsettled - decisions.keys()) | waiting
-    return decided, unsettled
+        rated = {item for items in round_state.ratings.values() for item in items}
+        for item in (rated | waiting) - decisions.keys():
+            last.decided.pop(item, None)
+        last.decided.update({item: (name, decision) for item, decision in decisions.items() if item not in waiting})
+        last.disputed.difference_update(rated | decisions.keys())
+        last.disputed.update(waiting)
+        last.rated.update(rated, decisions)
+        last.planned.update(round_state.plan.items)
+    return last
 
 
 def _find_undecided_codes(
-    state: State, names: Sequence[str], decided: Collection[str], transcripts: Collection[str]
+    state: State, names: Sequence[str], decided: Collection[str], transcripts: Mapping[str, Transcript]
 ) -> Iterator[str]:
     """Yields the current codes that raters gave in turns without a decision."""
     for round_state in map(state.round, names):
         for item in round_state.plan.items:
-            if item not in decided and parse_item_id(item)[0] in transcripts:
+            interview, number = parse_item_id(item)
+            if item in decided or interview not in transcripts:
+                continue
+            if is_participants_turn(transcripts[interview], number):
                 for _, passages in _Reader(state, round_state, item).rater_passages:
                     yield from (passage.code for passage in passages if passage.code)
 

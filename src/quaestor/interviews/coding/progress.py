@@ -159,7 +159,7 @@ def _count_by_interview(state: State) -> dict[str, _Counts]:
                 if round_state.status == OPEN:
                     here.opened[name] += not rated
     closed = sorted(list_coded_rounds(state), key=lambda name: state.round(name).closed)
-    decided, _ = find_last_decisions(state, closed)
+    decided = find_last_decisions(state, closed).decided
     rated_last = {item: name for name in closed for rated in state.round(name).ratings.values() for item in rated}
     for item, name in rated_last.items():
         if item not in decided and _parse_interview(item) in counts_by_interview:

@@ -40,6 +40,20 @@ _COMMON = frozenset(
 )
 
 
+_QUESTION = re.compile(r"[^.?!。？！؟\n]+[?？؟]")
+_FOLLOW_UP = frozenset(
+    word[:_STEM]
+    for word in re.findall(
+        r"\w+",
+        """again anything concrete describe detail details elaborate else example examples exactly explain feel further
+        give happen happened happens instance kind long many maybe mean means much often okay really reason reasons
+        repeat right say said sense show something sorry sort specific sure think true way why yes
+        warum wieso weshalb genau beispiel pourquoi exemple comment porque ejemplo perché esempio waarom voorbeeld""",
+    )
+)
+"""Words of follow-up questions that have no topic of their own, such as *Can you give an example?*"""
+
+
 @dataclass(frozen=True)
 class Match:
     """A turn that asks a question of the guide."""
@@ -92,6 +106,16 @@ def _extend_decided(ways: _Ways, place: int) -> _Ways:
         reached = max(furthest, place)
         best[reached] = max(way, best.get(reached, _NOWHERE), key=lambda candidate: candidate[0])
     return best
+
+
+def begins_other_question(words: str, question: GuideQuestion) -> bool:
+    """Whether an interviewer's turn asks something else than a question of the guide that is being answered.
+
+    A follow-up shares a word with the question or its probes, or has only words without a topic. The text must have a
+    question mark: remarks end no answer.
+    """
+    topics = {word for sentence in _QUESTION.findall(words) for word in stem_words(sentence)} - _FOLLOW_UP
+    return bool(topics) and topics.isdisjoint(_weights(question))
 
 
 class _QuestionIndex:

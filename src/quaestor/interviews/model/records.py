@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,6 +10,7 @@ from types import MappingProxyType
 
 from quaestor.base.errors import InputError
 
+_SPACE, _WORD = re.compile(r"\s"), re.compile(r"\S+")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -126,7 +128,7 @@ class SpokenTurn:
     replacements: tuple[Replacement, ...] = ()
     """Confirmed replacements in order; they do not overlap."""
     question: str = ""
-    """The question of the guide that is being answered; empty before the first one."""
+    """The question of the guide that is being answered; empty outside of its questions."""
     asks: bool = False
     """Whether the interviewer asks that question here."""
     start: float | None = None
@@ -149,6 +151,15 @@ class SpokenTurn:
             place = replacement.end
         if place < len(self.raw):
             yield self.raw[place:], place, len(self.raw)
+
+    @property
+    def words(self) -> list[tuple[int, int]]:
+        """The positions of the words in the shown text; a masked name such as [place A] is one word."""
+        masked = {(replacement.start, replacement.end) for replacement in self.replacements}
+        joined = "".join(
+            _SPACE.sub("_", piece) if (low, high) in masked else piece for piece, low, high in self.shown_pieces()
+        )
+        return [match.span() for match in _WORD.finditer(joined)]
 
     def to_shown(self, start: int, end: int) -> tuple[int, int]:
         """Maps a range of the recorded text to the shown text; a replacement that it touches counts as a whole."""
@@ -176,6 +187,11 @@ class SpokenTurn:
                 last = high if whole else low + min(end, after) - shown
             shown = after
         return (first, last) if first is not None else (len(self.raw), len(self.raw))
+
+
+def is_coded(turn: SpokenTurn) -> bool:
+    """Whether raters code a turn: it is a participant's and not empty."""
+    return turn.voice is Voice.PARTICIPANT and bool(turn.text.strip())
 
 
 @dataclass(frozen=True)
@@ -214,10 +230,13 @@ class Interview:
     version: int
     status: str = "planned"  # planned, under way, held
     day: str = ""
+    """When it was held: when its clock was started, or as given with the transcript; empty if nobody knows."""
     began: str = ""
     """When its clock was started; empty if it was not held at the desk."""
     seconds: float = 0.0
     transcript: bool = False
+    group: str = ""
+    """The name of the group, if several participants were interviewed together."""
 
     @property
     def length(self) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.session import require_lead
+from quaestor.interviews.left_out_turns import record_left_out_turns
 from quaestor.interviews.model.guide_file import parse_guide
 from quaestor.interviews.repository import PLANS, Interviews, list_guide_files
 from quaestor.people.credentials import hash_token
@@ -263,6 +264,7 @@ def answer_by_link(interviews: Interviews, code: str, what: str, version: int | 
 def _record(interviews: Interviews, participant: str, what: str, version: int, how: str, actor: str) -> None:
     content = {"what": what, "agreement": version, "how": how}
     interviews.file.add(NewEntry("consent", actor, content, participant, "", interviews.now()))
+    record_left_out_turns(interviews, list_declined(interviews), actor)
 
 
 def _consent(entries: Sequence[SealedEntry], newest: int | None) -> ParticipantConsent:

@@ -72,6 +72,8 @@ def find_quotations_behind(themes: InterviewThemes, cell: str, used_ids: Collect
         raise InputError(f"interviews have no table {name!r}; choose from: {_format_options(name, tables)}")
     table = tables[name]
     columns = [column.key for column in table.columns]
+    if any(column == "characters" for column in columns) and rest.endswith(":words"):
+        rest = rest.removesuffix("words") + "characters"  # the column's name in older reports
     fitting = sorted((key for key in columns if rest.endswith(f":{key}")), key=len)
     if not fitting:
         column_name = rest.rpartition(":")[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -17,11 +17,11 @@ from quaestor.interviews.themes.records import (
     InterviewThemes,
     UsedCode,
     find_occurrences,
-    list_codes_by_interview,
+    list_codes_by_event,
     list_units,
     select_by,
 )
-from quaestor.interviews.themes.tables import NOTHING, base_notes
+from quaestor.interviews.themes.tables import NOTHING, base_notes, join_with_and
 from quaestor.measures.co_occurrence import Saturation, StoppingPoint, character_overlap, co_occurrence, saturation
 from quaestor.render.number_format import ABSENT, decimal, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
@@ -114,7 +114,7 @@ def build_co_occurrence_table(themes: InterviewThemes) -> Table:
     columns = (
         Column("turns", "turns", ("", "Jaccard"), numbers=("", "Jaccard")),
         Column("answers", "answers", ("", "Jaccard"), numbers=("", "Jaccard")),
-        Column("words", "shared characters", ("", "Jaccard"), numbers=("", "Jaccard")),
+        Column("characters", "shared characters", ("", "Jaccard"), numbers=("", "Jaccard")),
         Column("participants", "participants"),
     )
     notes = [
@@ -158,25 +158,24 @@ SATURATION = "saturation"
 
 
 def compute_saturation(themes: InterviewThemes) -> Saturation:
-    return saturation(list_codes_by_interview(themes), themes.seed)
+    return saturation(list_codes_by_event(themes), themes.seed)
 
 
 def build_saturation_table(themes: InterviewThemes) -> Table:
     """Builds the table of new codes per interview, and the number of codes expected in other orders."""
     saturation = compute_saturation(themes)
     seen: set[str] = set()
+    people = dict(themes.interviews)
     rows = []
-    for place, (interview, participant) in enumerate(themes.interviews):
-        here = {quotation.code for quotation in themes.quotations if quotation.interview == interview}
+    for place, event in enumerate(themes.events):
+        here = {quotation.code for quotation in themes.quotations if quotation.interview in event}
         new = [code.id for code in themes.codes if code.id in here - seen]
         seen |= here
         quoted = [
-            quotation.id
-            for quotation in themes.quotations
-            if quotation.interview == interview and quotation.code in new
+            quotation.id for quotation in themes.quotations if quotation.interview in event and quotation.code in new
         ]
         names = ", ".join(code.name for code in themes.codes if code.id in new)
-        so_far = select_by(INTERVIEW, *(name for name, _ in themes.interviews[: place + 1])) if seen else None
+        so_far = select_by(INTERVIEW, *chain(*themes.events[: place + 1])) if seen else None
         cells = (
             Cell(
                 (whole(saturation.new[place]),),
@@ -191,8 +190,8 @@ def build_saturation_table(themes: InterviewThemes) -> Table:
             ),
             Cell((names or ABSENT,)),
         )
-        title = interview if interview == participant else f"{interview} ({participant})"
-        rows.append(Row(interview, title, cells))
+        titles = [name if name == people[name] else f"{name} ({people[name]})" for name in event]
+        rows.append(Row(event[0], " + ".join(titles), cells))
     columns = (
         Column("new", "new codes"),
         Column("total", "codes so far"),
@@ -201,12 +200,31 @@ def build_saturation_table(themes: InterviewThemes) -> Table:
         Column("names", "which", numeric=False),
     )
     notes = (
-        "On average: the number of codes in that many interviews, over all orders of the interviews.",
+        f"{describe_order(themes)} On average: the number of codes in that many interviews, over all orders of the "
+        "interviews.",
+        *describe_groups(themes),
         *(describe_stop(stop) for stop in saturation.stops),
         *base_notes(themes),
     )
     title = "New codes interview by interview"
     return Table(SATURATION, title, "interview", columns, (Group("", tuple(rows)),), notes=notes)
+
+
+def describe_order(themes: InterviewThemes) -> str:
+    """Describes the order of the interviews in a sentence."""
+    if themes.undated:
+        return f"In the order of their pseudonyms: no date is known for {join_with_and(themes.undated)}."
+    same_day = ", those of the same day in the order of their pseudonyms" if themes.same_day else ""
+    return f"In the order in which they were held{same_day}."
+
+
+def describe_groups(themes: InterviewThemes) -> list[str]:
+    """Describes each group that was interviewed together in a sentence."""
+    return [
+        f"{join_with_and(event)} were interviewed together and count as one interview."
+        for event in themes.events
+        if len(event) > 1
+    ]
 
 
 def describe_stop(stop: StoppingPoint) -> str:
@@ -215,6 +233,7 @@ def describe_stop(stop: StoppingPoint) -> str:
     rule_text = f"{rule.name} ({rule.base} + {rule.run})"
     if stop.undefined:
         return f"{rule_text}: cannot be determined yet, {stop.undefined}."
+    refuted = f"; after {stop.lapsed} interviews it seemed reached, but a later one adds a code" if stop.lapsed else ""
     if stop.reached is None:
-        return f"{rule_text}: not reached, the last {rule.run} interviews add {percent(stop.shares[-1])}."
-    return f"{rule_text}: reached after {stop.reached} interviews, as the {rule.run} after them show."
+        return f"{rule_text}: not reached, the last {rule.run} interviews add {percent(stop.shares[-1])}{refuted}."
+    return f"{rule_text}: reached after {stop.reached} interviews, as the {rule.run} after them show{refuted}."

@@ -34,12 +34,15 @@ def render_figure(themes: InterviewThemes, name: str) -> str | None:
 
 def _saturation(themes: InterviewThemes) -> Figure:
     saturation = compute_saturation(themes)
-    names = [interview for interview, _ in themes.interviews]
+    names = [" + ".join(event) for event in themes.events]
+    order = "in the order of their pseudonyms" if themes.undated else "in the order in which they were held"
     lines = zip(
         names, saturation.new, saturation.total, saturation.expected, saturation.low, saturation.high, strict=True
     )
     return draw_saturation(
-        [SaturationPoint(*line) for line in lines], stops=[describe_stop(stop) for stop in saturation.stops]
+        [SaturationPoint(*line) for line in lines],
+        order=order,
+        stops=[describe_stop(stop) for stop in saturation.stops],
     )
 
 

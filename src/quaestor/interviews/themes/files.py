@@ -75,6 +75,9 @@ def themes_json(themes: InterviewThemes) -> dict[str, Any]:
         "references": [_reference_json(reference) for reference in themes.references],
         "saturation": saturation_json(themes),
         "unsettled": themes.unsettled,
+        "uncounted": [{"reason": turns.reason, "turns": dict(turns.turns)} for turns in themes.uncounted],
+        "missing": list(themes.missing),
+        "declined": themes.declined,
         "uncoded": themes.uncoded,
         "in_vivo": themes.in_vivo,
         "withdrawn": themes.withdrawn,
@@ -91,8 +94,9 @@ def _reference_json(reference: Reference) -> dict[str, Any]:
 
 def saturation_json(themes: InterviewThemes) -> dict[str, Any]:
     saturation = compute_saturation(themes)
+    people = dict(themes.interviews)
     curve = zip(
-        themes.interviews,
+        themes.events,
         saturation.new,
         saturation.total,
         saturation.expected,
@@ -103,11 +107,24 @@ def saturation_json(themes: InterviewThemes) -> dict[str, Any]:
     names = ("new", "total", "expected", "low", "high")
     return {
         "interviews": [
-            {"interview": name, "participant": who, **dict(zip(names, numbers, strict=True))}
-            for (name, who), *numbers in curve
+            {
+                "interview": event[0],
+                "participant": people[event[0]],
+                "interviews": list(event),
+                **dict(zip(names, numbers, strict=True)),
+            }
+            for event, *numbers in curve
         ],
+        "order": "pseudonym" if themes.undated else "held",
+        "undated": list(themes.undated),
         "rules": [
-            {**asdict(stop.rule), "reached": stop.reached, "shares": list(stop.shares), "words": describe_stop(stop)}
+            {
+                **asdict(stop.rule),
+                "reached": stop.reached,
+                "lapsed": stop.lapsed,
+                "shares": list(stop.shares),
+                "words": describe_stop(stop),
+            }
             for stop in saturation.stops
         ],
     }

@@ -35,6 +35,7 @@ from quaestor.interviews.themes.records import (
     ReferenceTally,
     UsedCode,
 )
+from quaestor.interviews.transcripts.import_file import find_latest_import
 from quaestor.people.roles import Role
 
 
@@ -168,17 +169,23 @@ def _build_themes(
     offered = [code.id for facet in facets for code in book.active(facet) if not book.children(code.id)]
     unused = [code for code in offered if code not in {code_used.id for code_used in codes}]
     synthetic = {participant.pseudonym for participant in interviews.participants() if participant.synthetic}
-    order = tuple((name, transcripts[name].participant) for name in _in_order(interviews, coded.interviews))
+    events, same_day = _list_events(interviews, coded.interviews)
+    order = tuple((name, transcripts[name].participant) for event in events for name in event)
     return InterviewThemes(
         coded.rounds,
         quotations,
         codes,
         order,
+        tuple(events),
+        tuple(name for name in coded.interviews if not interviews.interview(name).day),
+        same_day,
         tuple(_references(interviews, book, quotations)),
         tuple(book.path_name(code) for code in unused if code not in coded.undecided),
         tuple(book.path_name(code) for code in unused if code in coded.undecided),
         coded.turns,
-        coded.unsettled,
+        coded.uncounted,
+        coded.missing,
+        coded.declined,
         coded.uncoded,
         sum(not passage.code for passage in coded.passages),
         len(interviews.file.list_erased()),
@@ -189,12 +196,25 @@ def _build_themes(
     )
 
 
-def _in_order(interviews: Interviews, coded: Sequence[str]) -> list[str]:
-    """Sorts interviews by start if all were held at the desk; else by participant."""
-    start_times = {interview.id: interview.began for interview in interviews.interviews()}
-    if not all(start_times[name] for name in coded):
-        return list(coded)
-    return sorted(coded, key=lambda name: start_times[name])
+def _list_events(interviews: Interviews, coded: Sequence[str]) -> tuple[list[tuple[str, ...]], bool]:
+    """Returns the coded interviews in their order, and whether some of one day have no times.
+
+    Interviews that were held together are one event: they have the same group, or their transcripts the same file. The
+    order is that in which they were held if all have a date, otherwise that of the participants.
+    """
+    known = {interview.id: interview for interview in interviews.interviews()}
+    groups: dict[str, list[str]] = {}
+    for name in coded:
+        imported = find_latest_import(interviews.file.read_entries(about=name))
+        recording = imported.content["sha256"] if imported else name
+        groups.setdefault(known[name].group or recording, []).append(name)
+    events = [tuple(event) for event in groups.values()]
+    if not all(known[name].day for name in coded):
+        return events, False
+    starts = {event: min((known[name].day, known[name].began) for name in event) for event in events}
+    days = [day for day, _ in starts.values()]
+    same_day = any(days.count(day) > 1 and not began for day, began in starts.values())
+    return sorted(events, key=starts.__getitem__), same_day
 
 
 def _questions(interviews: Interviews, transcript: Transcript) -> dict[str, str]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from quaestor.interviews.coding.decided_passages import DISPUTED, UncountedTurns
 from quaestor.measures.item_columns import Codes, DecidedItems, Flags, build_attribute
 from quaestor.render.table_model import Selection
 
@@ -35,7 +36,7 @@ class QuotationPart:
     end: int
     words: str
     answer: str = ""
-    """The id of the answer that it belongs to; empty before the first question."""
+    """The id of the answer that it belongs to; empty outside of the questions of the guide."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Quotation:
     interview: str
     participant: str
     question: str
-    """The id of the guide question that is answered; empty before the first one."""
+    """The id of the guide question that is answered; empty outside of its questions."""
     question_text: str
     """The text of that question."""
     parts: tuple[QuotationPart, ...]
@@ -135,15 +136,25 @@ class InterviewThemes:
     codes: tuple[UsedCode, ...]
     """Codes in use, in the order of the codebook."""
     interviews: tuple[tuple[str, str], ...]
-    """(interview, participant) of all coded interviews, in the order in which they were held."""
+    """(interview, participant) of all coded interviews, in the order of `events`."""
+    events: tuple[tuple[str, ...], ...] = ()
+    """The coded interviews, those that were held together as one; in the order in which they were held, if known."""
+    undated: tuple[str, ...] = ()
+    """Coded interviews without a date: if there are any, all are in the order of their pseudonyms."""
+    same_day: bool = False
+    """Whether interviews of one day are in the order of their pseudonyms, because their times are not known."""
     references: tuple[Reference, ...] = ()
     unused: tuple[str, ...] = ()
     """Names of the codes that no rater gave to anything."""
     undecided: tuple[str, ...] = ()
     """Names of the codes that only occur in undecided turns."""
     turns: int = 0
-    unsettled: int = 0
-    """Turns on which raters disagree and nobody has decided."""
+    uncounted: tuple[UncountedTurns, ...] = ()
+    """Participants' turns without a decision, and coded turns that are no longer a participant's."""
+    missing: tuple[str, ...] = ()
+    """Participants with a transcript of whom no turn is decided."""
+    declined: int = 0
+    """Participants whose turns were rated, and who have declined since."""
     uncoded: int = 0
     """Passages whose code was split or withdrawn."""
     in_vivo: int = 0
@@ -156,6 +167,15 @@ class InterviewThemes:
     hidden: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """Why the viewer may not see a round's decisions, by round."""
     seed: int = 0
+
+    @property
+    def unsettled(self) -> int:
+        """Turns on which raters disagree and nobody has decided."""
+        return self.count_uncounted(DISPUTED)
+
+    def count_uncounted(self, *reasons: str) -> int:
+        """Returns how many turns are not counted for these reasons."""
+        return sum(turns.total for turns in self.uncounted if turns.reason in reasons)
 
     @property
     def participants(self) -> tuple[str, ...]:
@@ -260,11 +280,11 @@ def list_units(quotation: Quotation, unit: str) -> list[str]:
     return list(quotation.answers)
 
 
-def list_codes_by_interview(themes: InterviewThemes) -> Flags:
-    """Returns which codes occur in each interview, in the order in which the interviews were held."""
-    rows = {name: place for place, (name, _) in enumerate(themes.interviews)}
+def list_codes_by_event(themes: InterviewThemes) -> Flags:
+    """Returns which codes occur in each interview, or in each group that was interviewed together."""
+    rows = {name: place for place, event in enumerate(themes.events) for name in event}
     places = {code.id: place for place, code in enumerate(themes.codes)}
-    mentions = np.zeros((len(rows), len(places)), bool)
+    mentions = np.zeros((len(themes.events), len(places)), bool)
     for quotation in themes.quotations:
         mentions[rows[quotation.interview], places[quotation.code]] = True
     return mentions

@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from quaestor.coding.model.facet_kinds.passages import SEPARATOR
+from quaestor.interviews.coding.decided_passages import (
+    DISPUTED,
+    OTHER_SPEAKER,
+    OUTSIDE,
+    UNDECIDED,
+    UNRATED,
+    UncountedTurns,
+)
 from quaestor.interviews.themes.records import (
     CODE,
     PARTICIPANT,
@@ -42,8 +50,13 @@ def base_notes(themes: InterviewThemes) -> tuple[str, ...]:
         f"{_counted(len(themes.quotations), 'quotation')} of {_counted(len(themes.participants), 'participant')} in "
         f"{_counted(several, 'coded interview')} ({', '.join(themes.rounds)}); a participant counts once for a code."
     ]
-    if themes.unsettled:
-        notes.append(f"{_counted(themes.unsettled, 'turn')} with undecided disagreements, not counted.")
+    notes += (_describe_uncounted(turns, themes.rounds) for turns in themes.uncounted)
+    if themes.missing:
+        verb = "is" if len(themes.missing) == 1 else "are"
+        notes.append(f"{join_with_and(themes.missing)} {verb} not counted: nothing that they said is decided yet.")
+    if themes.declined:
+        verb = "is" if themes.declined == 1 else "are"
+        notes.append(f"{_counted(themes.declined, 'participant')} declined after the interview and {verb} not counted.")
     if themes.uncoded:
         notes.append(f"{_counted(themes.uncoded, 'passage')} without a code because it was split or withdrawn.")
     if themes.in_vivo:
@@ -57,6 +70,19 @@ def base_notes(themes: InterviewThemes) -> tuple[str, ...]:
     if themes.synthetic:
         notes.append("The interviews are synthetic.")
     return tuple(notes)
+
+
+def _describe_uncounted(uncounted: UncountedTurns, rounds: Sequence[str]) -> str:
+    """Describes turns that are not counted, and whose they are."""
+    words = {
+        DISPUTED: "with undecided disagreements, not counted",
+        UNDECIDED: "rated but not decided, not counted",
+        UNRATED: "that nobody rated, not counted",
+        OUTSIDE: f"{'outside of ' + join_with_and(rounds) if rounds else OUTSIDE}, not counted",
+        OTHER_SPEAKER: "coded before the speaker was corrected to somebody else, not counted",
+    }
+    people = ", ".join(f"{participant} ({number:,})" for participant, number in uncounted.turns)
+    return f"{_counted(uncounted.total, 'turn')} {words[uncounted.reason]}: {people}."
 
 
 def _counted(number: int, word: str, plural: str = "s") -> str:
@@ -250,7 +276,7 @@ def _listing(
         *([Column("also", "in the same answer", numeric=False)] if related else []),
     )
     name = codes[0].id if alone else theme
-    title = f"{codes[0].name if alone else codes[0].theme_name}: {_and(fields)}, in the participants' words"
+    title = f"{codes[0].name if alone else codes[0].theme_name}: {join_with_and(fields)}, in the participants' words"
     return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, quotations))
 
 
@@ -265,7 +291,8 @@ def _told(words: str) -> str:
     return words or UNSAID
 
 
-def _and(names: Sequence[str]) -> str:
+def join_with_and(names: Sequence[str]) -> str:
+    """Joins names as in `P1, P2 and P3`."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 

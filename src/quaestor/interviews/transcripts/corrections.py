@@ -8,11 +8,13 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, suggest
+from quaestor.interviews.left_out_turns import record_left_out_turns
 from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Interview, Transcript, Voice
-from quaestor.interviews.repository import Interviews
+from quaestor.interviews.participants.consent import list_declined
+from quaestor.interviews.repository import BY_HAND, MATCHED, Interviews
 from quaestor.interviews.transcript_formats.speaker_labels import is_generic, list_names_in_label
-from quaestor.interviews.transcripts.import_file import BY_HAND, MATCHED, list_entries_since_import
+from quaestor.interviews.transcripts.import_file import list_entries_since_import
 from quaestor.store.sealed_file import NewEntry
 
 _BEGINS = 12
@@ -73,9 +75,10 @@ def list_speakers(interviews: Interviews, name: str) -> list[Speaker]:
     names = []
     for number, (label, turns) in enumerate(places.items(), start=1):
         voice, by_hand = voices.get(label, (Voice.OTHER, False))
-        words = [transcript.turns[place].text.split() for place in turns]
-        first = " ".join(words[0][:_BEGINS]) + (" …" if len(words[0]) > _BEGINS else "")
-        names.append(Speaker(number, label, voice, by_hand, len(turns), sum(map(len, words)), first))
+        words = sum(len(transcript.turns[place].words) for place in turns)
+        begins = transcript.turns[turns[0]].text.split()
+        first = " ".join(begins[:_BEGINS]) + (" …" if len(begins) > _BEGINS else "")
+        names.append(Speaker(number, label, voice, by_hand, len(turns), words, first))
     return names
 
 
@@ -98,7 +101,7 @@ def list_speaker_names(interviews: Interviews) -> list[SpeakerName]:
 
 
 def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, actor: str | None = None) -> Speaker:
-    """Sets the voice of a speaker, given by label or number, and matches the questions again."""
+    """Sets the voice of a speaker, given by label or number; questions, rounds and counts follow."""
     speaker_named = _find_speaker(list_speakers(interviews, name), speaker, name)
     _add_entry(
         interviews,
@@ -108,14 +111,16 @@ def set_speaker(interviews: Interviews, name: str, speaker: str, voice: str, act
         actor,
     )
     match_again(interviews, name, actor)
+    record_left_out_turns(interviews, list_declined(interviews), actor)
     return next(candidate for candidate in list_speakers(interviews, name) if candidate.label == speaker_named.label)
 
 
 def set_voice(interviews: Interviews, name: str, turn: int, voice: str, actor: str | None = None) -> None:
-    """Sets the voice of a single turn, independent of its speaker."""
+    """Sets the voice of a single turn, independent of its speaker; questions, rounds and counts follow."""
     _require_turn(interviews.transcript(name), turn)
     _add_entry(interviews, name, "voice", {"turn": turn, "voice": parse_voice(voice)}, actor)
     match_again(interviews, name, actor)
+    record_left_out_turns(interviews, list_declined(interviews), actor)
 
 
 def set_question(interviews: Interviews, name: str, turn: int, question: str, actor: str | None = None) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Guide, Voice
 from quaestor.interviews.participants.consent import explain_missing_consent, require_consent
-from quaestor.interviews.repository import Interviews
+from quaestor.interviews.repository import MATCHED, OCCASION, Interviews
 from quaestor.interviews.transcript_formats import ENCODINGS, LARGEST, read_transcript
 from quaestor.interviews.transcript_formats.records import ReadTranscript, RecordedTurn
 from quaestor.interviews.transcript_formats.speaker_labels import strip_label
@@ -100,7 +101,6 @@ def _count_parts(turns: Sequence[RecordedTurn], guide: Guide) -> dict[str, _Part
     return parts
 
 
-MATCHED, BY_HAND = "matched", "by hand"
 PROPOSED = "proposed"
 ENCODING_WORDS = {name: languages for name, (_, languages) in ENCODINGS.items()}
 """The encodings a file can be said to have, with their languages."""
@@ -144,13 +144,15 @@ def import_transcript(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
+    held: str = "",
+    group: str = "",
 ) -> TranscriptImport:
     """Imports the transcript of an interview from a file, which is only read."""
     if not path.is_file():
         raise InputError(f"{path} is not a file: name the transcript file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
-    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart)
+    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart, held, group)
 
 
 def import_bytes(
@@ -164,13 +166,17 @@ def import_bytes(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
+    held: str = "",
+    group: str = "",
 ) -> TranscriptImport:
     """Imports a transcript from bytes; the same file again changes nothing, another one needs `replace`."""
     interview = interviews.interview(name)
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
+    check_day(held, interviews.today())
     known = find_latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.content["sha256"] == sha256 and not replace:
+        record_occasion(interviews, name, held, group, actor)
         return _build_result(interviews, name, known.content, new=False)
     refused = explain_import_refusal(interviews, name)
     if refused:
@@ -199,7 +205,37 @@ def import_bytes(
         NewEntry("match", who, {"questions": _match_questions(read, voices, guide), "how": MATCHED}, *about),
     )
     interviews.forget()
+    record_occasion(interviews, name, held, group, actor)
     return _build_result(interviews, name, content, new=True, replaced=known is not None)
+
+
+def record_occasion(
+    interviews: Interviews, name: str, day: str = "", group: str = "", actor: str | None = None
+) -> None:
+    """Records when an interview was held elsewhere, and with which group; what is empty stays as it is."""
+    interview = interviews.interview(name)
+    check_day(day, interviews.today())
+    if not day and not group:
+        return
+    before = next(
+        (entry.content for entry in reversed(interviews.file.read_entries(about=name)) if entry.kind == OCCASION), {}
+    )
+    content = {"day": day or before.get("day", ""), "group": " ".join(group.split()) or before.get("group", "")}
+    if content != before:
+        who = actor or interviews.coding.lead
+        interviews.file.add(NewEntry(OCCASION, who, content, interview.participant, name, interviews.now()))
+
+
+def check_day(day: str, today: str) -> None:
+    """Raises InputError unless a day is a date of the past or today, or empty."""
+    try:
+        valid = not day or date.fromisoformat(day).isoformat() == day
+    except ValueError:
+        valid = False
+    if not valid:
+        raise InputError(f"{day[:40]!r} is not a date: write it as 2026-03-01")
+    if day > today:
+        raise InputError(f"the date {day} is in the future: give the day on which the interview was held")
 
 
 def find_latest_import(entries: Sequence[SealedEntry]) -> SealedEntry | None:

@@ -140,21 +140,29 @@ def _of_raters(computed: Computed) -> Iterator[str]:
 
 def _of_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
     """Describes a closed round: how well its raters agreed, and how many disagreements were settled."""
-    sentences = [_describe_kappa(agreement) for of, agreement in computed.agreements if of == name]
+    sentences = [
+        _describe_agreement(agreement, round_state.plan.statistic)
+        for of, agreement in computed.agreements
+        if of == name
+    ]
     disputed = list_disagreements(state, name)
     cases = {case.item for case in disputed}
     unsettled = len({case.item for case in disputed if case.decision is None})
     rest = f", {unsettled:,} of them unsettled" if unsettled else ""
-    differed = f"; they disagreed on {len(cases):,} of {len(round_state.plan.items):,} items{rest}" if cases else ""
+    differed = f"; they disagreed on {len(cases):,} of {len(round_state.items_left()):,} items{rest}" if cases else ""
     return f"Judgement: in {name} {len(round_state.slots)} raters reached {series(sentences)}{differed}."
 
 
-def _describe_kappa(agreement: Agreement) -> str:
-    value = agreement.kappa
+def _describe_agreement(agreement: Agreement, statistic: str) -> str:
+    """Describes an agreement by the statistic that its round reports; Landis and Koch's bands are for kappa only."""
+    value = agreement.estimates[statistic]
     if value.value is None:
-        return f"no defined kappa on {agreement.facet} ({value.undefined})"
-    bounds = f", 95% CI {decimal(value.low)} to {decimal(value.high)}" if value.low is not None else ""
-    return f"a kappa of {decimal(value.value)} on {agreement.facet} ({agreement.band}{bounds})"
+        return f"no defined {statistic} on {agreement.facet} ({value.undefined})"
+    band = agreement.bands.get(statistic, "")
+    bounds = f"95% CI {decimal(value.low)} to {decimal(value.high)}" if value.low is not None else ""
+    notes = ", ".join(filter(None, (band, bounds)))
+    article = "an" if statistic[0] in "aeiou" else "a"
+    return f"{article} {statistic} of {decimal(value.value)} on {agreement.facet}" + (f" ({notes})" if notes else "")
 
 
 def _of_results(computed: Computed) -> Iterator[str]:

@@ -27,6 +27,7 @@ _BAND, _BAR = "#efdeda", "#d6c9b4"
 def draw_saturation(
     interviews: Sequence[SaturationPoint],
     *,
+    order: str = "in the order in which they were held",
     stops: Sequence[str] = (),
     name: str = "saturation",
     title: str = "New codes interview by interview",
@@ -38,7 +39,7 @@ def draw_saturation(
     steps = round_steps(max(1.0, interviews[-1].total, *(interview.high for interview in interviews)), whole=True)
     canvas = Canvas()
     plot = _Plot(frame, len(interviews), steps[-1])
-    _axes(canvas, plot, interviews, steps)
+    _axes(canvas, plot, interviews, steps, order)
     upper = [(plot.x(at), plot.y(interview.high)) for at, interview in enumerate(interviews)]
     lower = [(plot.x(at), plot.y(interview.low)) for at, interview in enumerate(interviews)]
     canvas.areas([[*upper, *reversed(lower)]], _BAND)
@@ -49,7 +50,7 @@ def draw_saturation(
     canvas.lines([total], ACCENT, width=2)
     canvas.symbols([{"x": x, "y": y, "shape": "circle", "fill": ACCENT} for x, y in total], size=34)
     _legend(canvas, frame, plot, interviews)
-    return frame.build_figure(name, title, _describe(interviews, stops), canvas)
+    return frame.build_figure(name, title, _describe(interviews, order, stops), canvas)
 
 
 class _Plot:
@@ -66,7 +67,9 @@ class _Plot:
         return self.frame.height * (1 - codes / self.most)
 
 
-def _axes(canvas: Canvas, plot: _Plot, interviews: Sequence[SaturationPoint], steps: Sequence[float]) -> None:
+def _axes(
+    canvas: Canvas, plot: _Plot, interviews: Sequence[SaturationPoint], steps: Sequence[float], order: str
+) -> None:
     width, bottom = plot.frame.width, plot.frame.height
     canvas.lines([[(0, plot.y(step)), (width, plot.y(step))] for step in steps[1:]], GRID)
     canvas.lines([[(0, bottom), (width, bottom)]], LINE)
@@ -77,7 +80,7 @@ def _axes(canvas: Canvas, plot: _Plot, interviews: Sequence[SaturationPoint], st
         if at % every == 0:
             label = shorten(interview.name, plot.step * every - 3, SMALL)
             canvas.text(plot.x(at), bottom + 15, label, color=MUTED, size=SMALL, align="center")
-    canvas.text(width / 2, bottom + 38, "interviews, in the order in which they were held", align="center")
+    canvas.text(width / 2, bottom + 38, f"interviews, {order}", align="center")
     canvas.text(-34, -22, "codes", color=INK)
 
 
@@ -110,8 +113,8 @@ def _legend(canvas: Canvas, frame: Frame, plot: _Plot, interviews: Sequence[Satu
     canvas.text(x + 26, positions[3], "new codes")
 
 
-def _describe(interviews: Sequence[SaturationPoint], stops: Sequence[str]) -> str:
+def _describe(interviews: Sequence[SaturationPoint], order: str, stops: Sequence[str]) -> str:
     new = join_with_and([f"{interview.name} {count(interview.new)}" for interview in interviews])
     several = "interview" if len(interviews) == 1 else "interviews"
-    sentence = f"{count(interviews[-1].total)} codes in {len(interviews)} {several}. New codes: {new}."
+    sentence = f"{count(interviews[-1].total)} codes in {len(interviews)} {several}, {order}. New codes: {new}."
     return " ".join([sentence, *stops])

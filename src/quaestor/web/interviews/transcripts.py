@@ -27,6 +27,7 @@ from quaestor.interviews.transcripts.import_file import (
     AnotherTranscript,
     explain_import_refusal,
     import_bytes,
+    record_occasion,
 )
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
@@ -34,6 +35,8 @@ from quaestor.web.page import Pages, parse_page_number, require_visitor
 from quaestor.web.security.forms import SentFile, read_fields, read_upload
 
 _ONE = "/interviews/{name:interview}/transcript"
+_OUTSIDE = "-"
+"""Sent for a turn that asks a question outside the guide."""
 _ANOTHER = (
     "{name} already has a transcript from another file; nothing was changed. To replace it, choose the file again "
     "under “Another file” and tick that it takes the place of the one that is here"
@@ -70,13 +73,24 @@ class TranscriptPages(Pages):
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
+        held, group = (sent.fields.get(field, "").strip() for field in ("held", "group"))
         replace, apart = (sent.fields.get(field, "") == "yes" for field in ("replace", "apart"))
         try:
             if not chosen.data:
                 raise InputError("no file was sent: choose a transcript file")
             done = await self.work(
                 lambda: import_bytes(
-                    self._open_interviews(), name, chosen.data, chosen.name, who, "", speakers, replace, encoding, apart
+                    self._open_interviews(),
+                    name,
+                    chosen.data,
+                    chosen.name,
+                    who,
+                    named=speakers,
+                    replace=replace,
+                    encoding=encoding,
+                    apart=apart,
+                    held=held,
+                    group=group,
                 )
             )
         except AnotherTranscript:
@@ -92,6 +106,8 @@ class TranscriptPages(Pages):
         context = {
             "name": name,
             "sheet": sheet,
+            "interview": await self.work(lambda: self._open_interviews().interview(name)),
+            "today": await self.work(lambda: self._open_interviews().today()),
             "stays": await self.work(lambda: explain_import_refusal(self._open_interviews(), name))
             if sheet is None or page == 1
             else "",
@@ -128,6 +144,8 @@ def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str,
     match fields.get("act", ""):
         case "speaker":
             set_speaker(interviews, name, fields.get("speaker", ""), fields.get("voice", ""), who)
+        case "occasion":
+            record_occasion(interviews, name, fields.get("held", ""), fields.get("group", ""), who)
         case "again":
             match_again(interviews, name, who)
         case "turn":
@@ -151,4 +169,4 @@ def _correct_turn(interviews: Interviews, name: str, who: str, turn: int, fields
         set_voice(interviews, name, turn, fields["voice"], who)
     question = spoken_turn.question if spoken_turn.asks else ""
     if fields.get("question", question) != question:
-        set_question(interviews, name, turn, fields["question"], who)
+        set_question(interviews, name, turn, fields["question"].removeprefix(_OUTSIDE), who)

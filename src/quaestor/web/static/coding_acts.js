@@ -120,7 +120,7 @@ globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
   }
 
   function refusal(record, more, wayBack) {
-    const why = `Not accepted: ${record.stretches ? `turn ${record.turn + 1}, ` : ""}${record.refused}. `;
+    const why = `Not accepted: ${record.stretches ? `turn ${record.turn}, ` : ""}${record.refused}. `;
     const turn = shownTurn(record);
     if (!record.stretches || record.seen !== seen) return [why, wayBack([record])];
     if (!turn) return [why, made("a", { href: placeOf(record), text: "Show it" })];
