@@ -2,7 +2,8 @@
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
 #   make test-fast  tests for work in progress: no browser, PostgreSQL, LaTeX or kills, few examples of each property
-#   make campaign a thousand kills of a writing process, on both databases, and of one that takes answers
+#   make campaign a thousand kills of a writing process, on both databases, and of one that takes answers;
+#                 20,000 random changes of a live questionnaire, each recounted
 #   make attack   attacks on the desk, each bounded in time; ends with 1 if one succeeds
 #   make check    ruff, mypy, import-linter
 #   make docs     the reference of the command line, from the commands
@@ -55,6 +56,7 @@ campaign: $(VENV)/ready-dev
 	$(BIN)/python -m tests.support.install postgresql
 	$(BIN)/python -m tests.campaigns.kill_writers
 	$(BIN)/python -m tests.campaigns.kill_respondents
+	QUAESTOR_SEQUENCES=20000 $(BIN)/python -m pytest -n 2 tests/surveys/test_changing_questionnaires.py
 
 attack: $(VENV)/ready-dev
 	$(BIN)/python -m tests.support.install postgresql

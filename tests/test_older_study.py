@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sqlite3
 from collections import Counter
@@ -55,6 +57,14 @@ def rounded(value: Any) -> Any:
     return {key: rounded(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
+def without_new_columns(written: str, known: str) -> list[dict[str, str]] | str:
+    """Returns the rows of a table without columns that were added since; any other text unchanged."""
+    columns = known.splitlines()[0].split(",")
+    if written.partition(",")[0] != columns[0]:
+        return written
+    return [{name: row[name] for name in columns} for row in csv.DictReader(io.StringIO(written))]
+
+
 def test_every_command_prints_the_recorded_output(older: tuple[str, Path]) -> None:
     name, root = older
     known = expected()["studies"][name]
@@ -70,7 +80,10 @@ def test_every_command_prints_the_recorded_output(older: tuple[str, Path]) -> No
         assert (code, rounded(printed)) == (entry["exit"], rounded(known_output)), command
         if "written" in entry:
             file = Path(command[command.index("--out") + 1].format(study=root))
-            assert file.read_text("utf-8") == entry["written"], command
+            known_file = entry["written"]
+            assert without_new_columns(file.read_text("utf-8"), known_file) == without_new_columns(
+                known_file, known_file
+            ), command
     files = {path: hash_in_older_wording(root / path) for path in known["files"]}
     assert files == known["files"]
 

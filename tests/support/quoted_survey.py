@@ -132,7 +132,7 @@ def quoted_everywhere(folder: Path, store: str = "") -> Quoted:
         tie = f"{PLANTED['tie verb']}, {PLANTED['tie object']}"
         break_tie(coding, MAIN, "third", made.item, "phrase", tie, PLANTED["tie comment"])
         phrase = f"{PLANTED['decided verb']}, {PLANTED['decided object']}"
-        settle_with_assents(coding, MAIN, "lead", made.item, "phrase", phrase, "discussion", "")
+        settle_with_assents(coding, MAIN, "lead", made.item, "phrase", phrase, "discussion", "both read it again")
         reason = PLANTED["reason of a decision"]
         settle_with_assents(coding, MAIN, "lead", made.item, "theme", "layers", "discussion", reason)
     _confirm(made)

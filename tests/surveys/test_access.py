@@ -30,7 +30,7 @@ def test_a_survey_changes_from_not_open_to_open_to_closed(tmp_path: Path) -> Non
         assert access_status(surveys, surveys.study, NAME, "de").questionnaire == surveys.questionnaire(NAME, 1, "de")
         close_survey(surveys, NAME)
         assert visitor_status(surveys) is AccessStatus.CLOSED
-        assert not access_status(surveys, surveys.study, NAME).goes_on
+        assert not access_status(surveys, surveys.study, NAME).accepts_pages
 
 
 def test_a_full_survey_admits_only_respondents_who_have_begun(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_full_survey_admits_only_respondents_who_have_begun(tmp_path: Path) ->
         assert visitor_status(surveys) is AccessStatus.OPEN
         answered(surveys)
         assert visitor_status(surveys) is AccessStatus.ENOUGH
-        assert access_status(surveys, surveys.study, NAME).goes_on
+        assert access_status(surveys, surveys.study, NAME).accepts_pages
 
 
 def test_a_survey_by_invitation_is_open_to_invited_people_only(tmp_path: Path) -> None:

@@ -163,6 +163,27 @@ def test_withdrawn_participants_are_excluded_from_counts_and_mentioned(tmp_path:
     assert "1 participant has withdrawn since and is not counted." in themes_table(themes).notes
 
 
+def test_a_response_that_the_lead_excludes_is_in_no_theme_until_it_is_kept_again(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path)
+    rated(study, said)
+    settle_agreed(study, "considerations", None)
+    for words, answer in (("layers", "layers"), ("no idea", "nothing")):
+        item = next(item for item, text in said.items() if text == words)
+        settle_with_assents(study, "considerations", "lead", item, "theme", answer, "discussion", "read again")
+    before = counted(study)
+    response = next(parse_response(item) for item, words in said.items() if words == "speed")
+    with open_surveys(study) as surveys:
+        review_response(surveys, NAME, response, keep=False, why="a duplicate")
+    after = counted(study)
+    assert (before.participants, after.participants, after.dropped) == (4, 3, 1)
+    speed = [next(theme for theme in themes.themes if theme.code == "speed") for themes in (before, after)]
+    assert speed[0].responses - speed[1].responses == {response}
+    assert "1 participant was excluded by the lead and is not counted." in themes_table(after).notes
+    with open_surveys(study) as surveys:
+        review_response(surveys, NAME, response, keep=True, why="two people")
+    assert counted(study).themes == before.themes
+
+
 def test_a_participant_counts_once_per_theme(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path, "met")
     assert len(said) == 8

@@ -116,15 +116,20 @@ def distribution(values: ArrayLike, max_groups: int) -> list[tuple[str, Share]]:
     return [(label, share(count, len(numbers))) for label, count in zip(labels, times.tolist(), strict=True)]
 
 
-def rankings(ranks: NDArray[np.integer], seed: int) -> list[OptionRank]:
-    """Returns each option's mean rank where it was ranked, and its first ranks among all rankings; 0 means unranked."""
+def rankings(ranks: NDArray[np.integer], seed: int, offered: Flags | None = None) -> list[OptionRank]:
+    """Returns each option's mean rank where it was ranked, and its first ranks among all rankings; 0 means unranked.
+
+    With `offered`, by respondent and option, first ranks are among the rankings that could contain the option.
+    """
     if ranks.ndim != 2:
         raise InputError("ranks need a row for each respondent and a column for each option")
-    ranked = ranks[(ranks > 0).any(axis=1)]
+    has_ranks = (ranks > 0).any(axis=1)
+    ranked = ranks[has_ranks]
+    could_rank = np.ones_like(ranked, np.bool_) if offered is None else offered[has_ranks] | (ranked > 0)
     options = []
-    for column in ranked.T:
+    for column, could in zip(ranked.T, could_rank.T, strict=True):
         placed = column[column > 0]
-        first = share(int((column == 1).sum()), len(ranked))
+        first = share(int((column == 1).sum()), int(could.sum()))
         options.append(OptionRank(len(placed), mean(placed.astype(np.float64), seed), first))
     return options
 

@@ -14,7 +14,7 @@ from quaestor.study.contributions import ActKind, BackupPart, PartCopy, Withdraw
 from quaestor.study.features import Feature
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, FOLDER, SurveyText
-from quaestor.surveys.lifecycle import INVITATIONS_FILE
+from quaestor.surveys.lifecycle import INVITATIONS_FILE, MERGE_ACT, UNMERGE_ACT
 from quaestor.surveys.status import surveys_status
 from quaestor.surveys.store.answers import ANSWERS
 from quaestor.surveys.store.invitations import INVITATIONS
@@ -103,6 +103,8 @@ FEATURE = Feature(
         "survey.close": ActKind("closed the survey {survey}"),
         "survey.final": ActKind("released the last cards of {survey}, which closes it permanently"),
         DECIDE_ACT: ActKind("reviewed {count} to {survey}", counted="response", is_joined=True),
+        MERGE_ACT: ActKind("merged two options of {survey}"),
+        UNMERGE_ACT: ActKind("separated two merged options of {survey}"),
         "survey.erase": ActKind("erased a response to {survey}"),
         "survey.import": ActKind("imported a file of answers to {survey}"),
         "survey.invite": ActKind("created invitations to {survey}"),

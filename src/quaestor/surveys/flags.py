@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from quaestor.surveys.lifecycle import ResponseDecision, Surveys
 from quaestor.surveys.model.answer_columns import Flags
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.records import Answer, Questionnaire, ResponseStatus
+from quaestor.surveys.model.question_versions import collect_questions
+from quaestor.surveys.model.records import Answer, ResponseStatus
 from quaestor.surveys.respond import TRAP
-from quaestor.surveys.results.columns import Columns, collect_questions
+from quaestor.surveys.results.columns import Columns
 from quaestor.surveys.results.counting import CountingCache
 
 _MIXING = np.uint64(0x9E3779B97F4A7C15)
@@ -71,7 +72,7 @@ def flag_responses(surveys: Surveys, name: str, room: CountingCache | None = Non
 
 
 def _fast(surveys: Surveys, name: str) -> Iterator[tuple[str, FlagReason]]:
-    for version, questionnaire in _versions(surveys, name).items():
+    for version, questionnaire in surveys.versions(name).items():
         least = questionnaire.least_seconds
         for response, seconds in surveys.answers.faster(name, version, least).items():
             words = f"Answered in {seconds:.0f} seconds, less than {least:.0f}."
@@ -80,10 +81,11 @@ def _fast(surveys: Surveys, name: str) -> Iterator[tuple[str, FlagReason]]:
 
 def _careless(surveys: Surveys, name: str, columns: Columns, finished: Flags) -> Iterator[tuple[str, FlagReason]]:
     """Yields responses to a question that fail its attention check or give every part the same answer."""
-    for column_name, versions in collect_questions(_versions(surveys, name)).items():
+    questions = collect_questions(surveys.versions(name), surveys.fielding(name).merges)
+    for column_name, versions in questions.items():
         column = columns.questions[column_name]
         kind = kind_of(column.question)
-        for version, (_, question) in versions.pages.items():
+        for version, question in versions.merged.items():
             here = np.flatnonzero(finished & (columns.versions == version) & column.answered)
             if question.attention and column.question.option(question.attention):
                 words = f"The attention check {question.id!r} was failed."
@@ -125,12 +127,6 @@ def _look_alike(columns: Columns, here: NDArray[np.int64]) -> set[str]:
             sign = sign * _MIXING + values.view(np.uint64)
     _, number, many = np.unique(sign, return_inverse=True, return_counts=True)
     return {columns.ids[place] for place in here[many[number] > 1]}
-
-
-def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
-    newest = surveys.answers.version(name)
-    numbers = range(1, (newest.number if newest else 0) + 1)
-    return {number: surveys.questionnaire(name, number) for number in numbers}
 
 
 def _answers_as_text(answers: Mapping[str, Answer]) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.files import write_atomically
 from quaestor.base.names import suggest
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding, require_lead
@@ -18,13 +19,16 @@ from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
 from quaestor.surveys.model.questionnaire_checks import find_problems
-from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire
+from quaestor.surveys.model.questionnaire_edit import write_same_parts
+from quaestor.surveys.model.questionnaire_file import check_factor, parse_questionnaire, read_questionnaire
 from quaestor.surveys.model.records import Questionnaire, ResponseStatus
+from quaestor.surveys.model.version_edits import UNIT, EditAnswers, PartKey, ReplacedPart, VersionEdits, find_edits
 from quaestor.surveys.store.answers import AnswerFile, SurveyVersion
 from quaestor.surveys.store.invitations import InvitationFile
 
 INVITATIONS_FILE = "invitations.db"
 DRAFT, OPEN, CLOSED = "draft", "open", "closed"
+MERGE_ACT, UNMERGE_ACT = "survey.merge", "survey.unmerge"
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,15 @@ class SurveyState:
     """The last cards were released in a batch smaller than usual, so nobody may start any more."""
     decisions: dict[str, ResponseDecision] = field(default_factory=dict)
     """By response; the latest decision counts."""
+    merges: dict[tuple[str, str, str], str] = field(default_factory=dict)
+    """By question, `option` or `row`, and code: the code it is counted as."""
+    separate: frozenset[tuple[str, str, str]] = frozenset()
+    """Parts of earlier versions that the lead declared different from those that replaced them."""
+
+    @property
+    def dropped(self) -> frozenset[str]:
+        """Returns the responses that the lead excluded."""
+        return frozenset(decision.response for decision in self.decisions.values() if not decision.keep)
 
 
 class Surveys:
@@ -104,6 +117,11 @@ class Surveys:
         questionnaire = self._versions[name, kept_version.number, language] = _parsed(kept_version.text, name, language)
         return questionnaire
 
+    def versions(self, name: str) -> dict[int, Questionnaire]:
+        """Returns every version of a questionnaire that was opened or imported, in its first language."""
+        newest = self.answers.version(name)
+        return {number: self.questionnaire(name, number) for number in range(1, (newest.number if newest else 0) + 1)}
+
     def is_open(self, name: str) -> bool:
         """Tells whether a response can start now: open, before its last day, and below the maximum."""
         if self.fielding(name).status != OPEN:
@@ -139,11 +157,38 @@ def answers_path(study: Study) -> Path:
     return study.root / ANSWERS_FILE
 
 
-def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> SurveyVersion:
-    """Opens a survey, or a new version of it; respondents who have started keep their version."""
+def edits_of(surveys: Surveys, name: str, questionnaire: Questionnaire | None = None) -> VersionEdits:
+    """Returns what the current file, or another questionnaire, would do to earlier answers."""
+    versions, fielding = surveys.versions(name), surveys.fielding(name)
+    if not versions:
+        return VersionEdits()
+    edited = questionnaire or read_questionnaire(survey_file(surveys.study, name))
+    return find_edits(versions, edited, surveys.answers.responses(name), fielding.merges, fielding.separate)
+
+
+def open_survey(
+    surveys: Surveys, name: str, actor: str | None = None, answers: EditAnswers | None = None, *, separate: bool = False
+) -> SurveyVersion:
+    """Opens a survey, or a new version of it; respondents who have started keep their version.
+
+    Raises StateError if earlier answers would lose an option that may only be reworded, and `answers` does not say
+    whether it is; with `separate` none of them is. What is the same gets its earlier code in the file.
+    """
     lead = require_lead(surveys.coding, actor, "open a survey")
     path = survey_file(surveys.study, name)
     questionnaire = read_questionnaire(path)
+    text = path.read_text("utf-8-sig")
+    answers = answers or EditAnswers()
+    replaced = edits_of(surveys, name, questionnaire).replaced
+    unanswered = [] if separate else [part for part in replaced if not answers.is_answered(part.key)]
+    if unanswered:
+        raise StateError(f"{path.name}: {unanswered[0].sentence} {_how_to_answer(unanswered[0])}")
+    same = {part.key: answers.same[part.key] for part in replaced if part.key in answers.same}
+    _check_same(replaced, same)
+    different = [part.key for part in replaced if part.key not in same]
+    if same:
+        text = write_same_parts(text, name, same)
+        questionnaire = parse_questionnaire(text, path.name)
     grave = [problem for problem in find_problems(questionnaire) if problem.grave]
     if grave:
         more = f" and {len(grave) - 1} more" if len(grave) > 1 else ""
@@ -151,11 +196,17 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Survey
     if questionnaire.closes and date.fromisoformat(questionnaire.closes) < date.fromisoformat(surveys.today()):
         raise StateError(f"{path.name}: survey.closes is {questionnaire.closes}, which has passed: set a later day")
     _keep_promises(surveys, name, questionnaire)
-    version = surveys.answers.add_version(name, path.read_text("utf-8-sig"), surveys.today())
+    if same:
+        write_atomically(path, text.encode())
+    version = surveys.answers.add_version(name, text, surveys.today())
     now = surveys.fielding(name)
     if now.status == OPEN and now.version == version.number:
         raise StateError(f"the survey {name!r} is already open with this questionnaire: nothing has changed")
     payload = {"survey": name, "version": version.number, "sha256": version.sha256}
+    if same or different:
+        parts = ("question", "part", "code")
+        payload["same"] = [{**dict(zip(parts, key, strict=True)), "as": new} for key, new in same.items()]
+        payload["different"] = [dict(zip(parts, key, strict=True)) for key in different]
 
     def opened(state: State) -> NewAct:
         fielding = fieldings(state.unhandled_acts).get(name)
@@ -166,6 +217,30 @@ def open_survey(surveys: Surveys, name: str, actor: str | None = None) -> Survey
 
     surveys.coding.act(opened)
     return version
+
+
+def _how_to_answer(part: ReplacedPart) -> str:
+    question, kind, code = part.key
+    if kind == UNIT:
+        return f"Answer with --convert {question}=FACTOR, or --different {question}.{code}"
+    return f"Answer with --same {question}.{code}={part.candidates[0][0]}, or --different {question}.{code}"
+
+
+def _check_same(replaced: Sequence[ReplacedPart], same: Mapping[PartKey, str]) -> None:
+    """Raises InputError if something is said to be the same as what is not new, or as two things."""
+    for part in replaced:
+        new = same.get(part.key)
+        if new is None:
+            continue
+        if part.key[1] == UNIT:
+            check_factor(new)
+        elif new not in dict(part.candidates):
+            known = suggest(new, dict(part.candidates))
+            raise InputError(f"{new!r} is not a new {part.noun} of {part.key[0]!r}, available: {known}")
+    options = [(*key[:2], new) for key, new in same.items() if key[1] != UNIT]
+    twice = next((option for option in options if options.count(option) > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice[2]!r} of {twice[0]!r} cannot be the same as two earlier ones: merge them afterwards")
 
 
 def last_paying(surveys: Surveys, name: str, language: str = "") -> Questionnaire | None:
@@ -251,11 +326,21 @@ def fieldings(acts: Iterable[Act], known: Mapping[str, SurveyState] | None = Non
         payload: dict[str, Any] = act.payload
         now = updated.get(payload["survey"], SurveyState(payload["survey"]))
         if act.kind == "survey.open":
-            now = replace(now, status=OPEN, version=payload["version"], opened=act.time, closed="")
+            separate = {(part["question"], part["part"], part["code"]) for part in payload.get("different", ())}
+            now = replace(
+                now, status=OPEN, version=payload["version"], opened=act.time, closed="",
+                separate=now.separate | separate,
+            )  # fmt: skip
         elif act.kind == "survey.close":
             now = replace(now, status=CLOSED, closed=act.time)
         elif act.kind == "survey.final":
             now = replace(now, final=True)
+        elif act.kind == MERGE_ACT:
+            key = payload["question"], payload["part"], payload["code"]
+            now = replace(now, merges={**now.merges, key: payload["into"]})
+        elif act.kind == UNMERGE_ACT:
+            undone = payload["question"], payload["part"], payload["code"]
+            now = replace(now, merges={key: into for key, into in now.merges.items() if key != undone})
         elif act.kind == DECIDE_ACT:
             decision = ResponseDecision(payload["response"], payload["keep"], payload["why"], act.actor, act.time)
             decisions.setdefault(now.survey, dict(now.decisions))[decision.response] = decision

@@ -53,7 +53,7 @@ class SurveyAccess:
     questionnaire: Questionnaire | None
 
     @property
-    def goes_on(self) -> bool:
+    def accepts_pages(self) -> bool:
         """Tells whether respondents who have started can submit pages."""
         return self.status in (AccessStatus.OPEN, AccessStatus.INVITED, AccessStatus.ENOUGH)
 
@@ -157,7 +157,7 @@ def show_page(surveys: Surveys, code: str, page: str = "", response: Response | 
     current_page = (
         current_page or next_page(questionnaire, response) or shown_pages(questionnaire, response.answers)[-1]
     )
-    return _remembered(surveys, build_page(questionnaire, response, current_page))
+    return _fill_in_earlier_input(surveys, build_page(questionnaire, response, current_page))
 
 
 def submit_page(
@@ -181,8 +181,8 @@ def submit_page(
     if current_page is None and response.standing is ResponseStatus.OPEN:
         raise TooLate("not-this-page")
     if current_page is None:  # submitted again after the end: the journal tells whether it is the same
-        return _lined(surveys, PageSubmission(code, page, {}, key, response.standing))
-    if not access_status(surveys, surveys.study, response.survey).goes_on:
+        return _queue_submission(surveys, PageSubmission(code, page, {}, key, response.standing))
+    if not access_status(surveys, surveys.study, response.survey).accepts_pages:
         raise StateError("the survey has been closed: your earlier pages are saved")
     read = validate_page(questionnaire, response, current_page, form, going_back=going_back)
     if read.problems:
@@ -190,7 +190,7 @@ def submit_page(
     answers = {**read.answers, **_trapped(form)}
     sending = PageSubmission(code, page, answers, key, read.standing, seconds, read.left, response)
     sending.quotas, sending.today, sending.draft = questionnaire.quotas, surveys.today(), going_back
-    return _lined(surveys, sending)
+    return _queue_submission(surveys, sending)
 
 
 def show_again(surveys: Surveys, code: str, page: str, form: Form) -> SurveyPage | None:
@@ -213,7 +213,7 @@ def page_after(surveys: Surveys, response: Response, page: str) -> str:
     return pages[place] if place < end else ""
 
 
-def page_back(surveys: Surveys, response: Response, page: str) -> str:
+def find_previous_page(surveys: Surveys, response: Response, page: str) -> str:
     """Returns the previous page; empty if there is none."""
     before = page_before(read_questionnaire_for(surveys, response), response, page)
     return before.id if before else ""
@@ -230,7 +230,7 @@ def _trapped(form: Form) -> dict[str, Answer]:
     return {TRAP: {"text": words[:_LONGEST_TRAP]}} if words else {}
 
 
-def _lined(surveys: Surveys, sending: PageSubmission) -> PageSubmission:
+def _queue_submission(surveys: Surveys, sending: PageSubmission) -> PageSubmission:
     surveys.answers.submissions.add(sending)
     return sending
 
@@ -270,19 +270,19 @@ def build_page(
     )
 
 
-def _remembered(surveys: Surveys, met: SurveyPage) -> SurveyPage:
+def _fill_in_earlier_input(surveys: Surveys, survey_page: SurveyPage) -> SurveyPage:
     """Fills in earlier input of questions that are shown again, so that returning to a path needs no retyping.
     The input is only in the fields and becomes an answer when it is submitted."""
-    again = [question for question in met.page.questions if question.id not in met.response.answers]
-    if not again or met.page.id not in met.response.sent:
-        return met
+    again = [question for question in survey_page.page.questions if question.id not in survey_page.response.answers]
+    if not again or survey_page.page.id not in survey_page.response.sent:
+        return survey_page
     once: dict[str, Answer] = {}
-    for _, page, answers in surveys.answers.journal(met.response.id):
-        once.update(answers if page == met.page.id else {})
-    fields = dict(met.form)
+    for _, page, answers in surveys.answers.journal(survey_page.response.id):
+        once.update(answers if page == survey_page.page.id else {})
+    fields = dict(survey_page.form)
     for question in again:
         fields.update(kind_of(question).write_form(question, once.get(question.id, {})))
-    return replace(met, form=fields)
+    return replace(survey_page, form=fields)
 
 
 def _question(questionnaire: Questionnaire, response: Response, question: Question) -> Question:
@@ -303,7 +303,7 @@ _SHORTEST_KEY = 32
 
 def code_of_link(token: str) -> str:
     """Derives the respondent's code from an invitation to a survey that is not anonymous."""
-    return _made(token, "quaestor respondent")
+    return _derive_code(token, "quaestor respondent")
 
 
 def code_of_page(token: str, key: str) -> str:
@@ -311,7 +311,7 @@ def code_of_page(token: str, key: str) -> str:
 
     The token alone is not enough: only the page knows the key.
     """
-    return _made(token, f"quaestor page {key}") if len(key) >= _SHORTEST_KEY else ""
+    return _derive_code(token, f"quaestor page {key}") if len(key) >= _SHORTEST_KEY else ""
 
 
 def code_at_entrance(surveys: Surveys, name: str, key: str) -> str:
@@ -319,12 +319,12 @@ def code_at_entrance(surveys: Surveys, name: str, key: str) -> str:
 
     A page from which answers were sent starts a new response: the next person may use the same computer.
     """
-    code = _made(key, f"quaestor entrance {name}") if len(key) >= _SHORTEST_KEY else ""
+    code = _derive_code(key, f"quaestor entrance {name}") if len(key) >= _SHORTEST_KEY else ""
     begun = surveys.answers.find(code) if code else None
     return "" if begun is not None and begun.sent else code
 
 
-def _made(secret: str, words: str) -> str:
+def _derive_code(secret: str, words: str) -> str:
     digest = hmac.digest(secret.encode("utf-8", "surrogatepass"), words.encode("utf-8", "surrogatepass"), "sha256")
     return base64.urlsafe_b64encode(digest[:18]).decode()
 
@@ -334,7 +334,7 @@ LONGEST_STAY = 3600.0
 _LONGEST_MARK = 120
 
 
-def shown_mark(response: Response, page: str, moment: float) -> str:
+def sign_time_stamp(response: Response, page: str, moment: float) -> str:
     """Returns a page's time stamp: when it was shown, and the time spent by then, signed with the response's id.
 
     The id of a response is random, and respondents never see it.

@@ -18,7 +18,7 @@ from quaestor.coding.session import CodingSession
 from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
-from quaestor.surveys.lifecycle import answers_path
+from quaestor.surveys.lifecycle import answers_path, fieldings
 from quaestor.surveys.open_answers import parse_response
 from quaestor.surveys.store.answers import AnswerFile
 
@@ -56,6 +56,8 @@ class SurveyThemes:
     """A note if the raters were not blind."""
     withdrawn: int = 0
     """Number of participants who withdrew after the decision; they are not counted."""
+    dropped: int = 0
+    """Number of participants whose responses the lead excluded; they are not counted."""
 
 
 def count_themes(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
@@ -75,8 +77,10 @@ def count_themes(coding: CodingSession, name: str, facet: str | None = None, act
         what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(coding.study, {parse_response(item) for item in decisions})
-    left_over = {item: decision for item, decision in decisions.items() if parse_response(item) not in gone}
-    return replace(_counted(coding.state, name, coded_facet, left_over), withdrawn=len(gone))
+    dropped = _dropped(coding.state, decisions) - gone
+    counted = {item: decision for item, decision in decisions.items() if parse_response(item) not in gone | dropped}
+    themes = _counted(coding.state, name, coded_facet, counted)
+    return replace(themes, withdrawn=len(gone), dropped=len(dropped))
 
 
 def themes_table(themes: SurveyThemes) -> Table:
@@ -90,6 +94,9 @@ def themes_table(themes: SurveyThemes) -> Table:
     if themes.withdrawn:
         who = "1 participant has" if themes.withdrawn == 1 else f"{themes.withdrawn:,} participants have"
         notes.append(f"{who} withdrawn since and {'is' if themes.withdrawn == 1 else 'are'} not counted.")
+    if themes.dropped:
+        who = "1 participant was" if themes.dropped == 1 else f"{themes.dropped:,} participants were"
+        notes.append(f"{who} excluded by the lead and {'is' if themes.dropped == 1 else 'are'} not counted.")
     if themes.uncoded:
         notes.append(f"{themes.uncoded:,} answers have no theme: their code was split without a rule for them.")
     if themes.simulated:
@@ -116,6 +123,13 @@ def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
         return set()
     with AnswerFile(path) as answers:
         return {response for response in responses if answers.is_erased(response)}
+
+
+def _dropped(state: State, items: Collection[str]) -> set[str]:
+    """Returns the responses behind these items that the lead excluded."""
+    states = fieldings(state.unhandled_acts)
+    named = ((item.partition("/")[0], parse_response(item)) for item in items)
+    return {response for survey, response in named if survey in states and response in states[survey].dropped}
 
 
 def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Decision]) -> SurveyThemes:

@@ -152,6 +152,7 @@ def test_a_missing_required_part_is_named() -> None:
         ("1 000", "1000"), ("1,5", "1.5"), ("\u22123", "-3"), (" 7 ", "7"), ("0,125", "0.125"), ("-0,125", "-0.125"),
         ("1,234,567", "1234567"), ("1.234", "1.234"), ("12 000,5", "12000.5"), ("\u2212 3", "-3"), (",5", ".5"),
         ("12,3456", "12.3456"), ("1e5", "1e5"), ("0", "0"), ("1000000000000000", "1000000000000000"),
+        ("-0", "0"), ("-0,0", "0.0"), ("\uff11\uff12", "12"), ("\u0663", "3"), ("\u0661\u066b\u0665", "1.5"),
     ],
 )  # fmt: skip
 def test_numbers_are_accepted_in_usual_notations(typed: str, taken: str) -> None:
@@ -164,11 +165,12 @@ def test_an_ambiguous_number_is_refused(typed: str) -> None:
         read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
-def test_in_whole_numbers_a_comma_separates_thousands_and_a_point_is_ambiguous() -> None:
+def test_a_whole_number_with_one_separator_is_asked_for_again() -> None:
     years = Question("y", "number", "?", whole=True)
-    assert read_form(years, {"q.y": ["12,000"]}) == {"number": "12000"}
-    with pytest.raises(InputError, match="is ambiguous"):
-        read_form(years, {"q.y": ["1.000"]})
+    assert read_form(years, {"q.y": ["1,234,567"]}) == {"number": "1234567"}
+    for typed in ("1.000", "1,000", "12,000"):
+        with pytest.raises(InputError, match="is ambiguous"):
+            read_form(years, {"q.y": [typed]})
     with pytest.raises(InputError, match="not a whole number"):
         read_form(years, {"q.y": ["0,125"]})
 
@@ -179,7 +181,7 @@ def test_an_extreme_number_is_refused(typed: str) -> None:
         read_form(Question("y", "number", "?"), {"q.y": [typed]})
 
 
-@pytest.mark.parametrize("text", ["000001" + "0" * 5000, "0000019", "1.0", "-1", "\u0661", "", "0", "4"])
+@pytest.mark.parametrize("text", ["000001" + "0" * 5000, "0000019", "1.0", "-1", "\u00b9", "", "0", "4"])
 def test_an_invalid_rank_is_refused(text: str) -> None:
     question = Question("q", "ranking", "?", options=tuple(Option(code, code) for code in "abc"))
     assert not 1 <= read_place(text) <= 3

@@ -190,7 +190,7 @@ def test_responses_excluded_by_the_lead_are_not_counted_and_reported(
     review_response(surveys, NAME, one.id, keep=False, why="sent in three seconds")
     after = survey_results(surveys, NAME)
     assert after.base == before.base - 1
-    assert "1 left out by the lead" in " ".join(counted_in_words(after))
+    assert "1 excluded by the lead" in " ".join(counted_in_words(after))
     review_response(surveys, NAME, one.id, keep=True, why="a mistake")
     assert survey_results(surveys, NAME).base == before.base
 
@@ -329,14 +329,14 @@ def test_versions_are_counted_together_and_differences_are_kept(tmp_path: Path) 
         )
         newer = newer.replace('id = "role"\nkind = "single"', 'id = "role"\nkind = "multiple"')
         (surveys.study.root / "instruments" / f"{NAME}.toml").write_text(newer, "utf-8")
-        open_survey(surveys, NAME)
+        open_survey(surveys, NAME, separate=True)
         words = {"q.order.accuracy.rank": ["2"], "q.order.price.rank": ["1"]}
         answered(surveys, forms={**FORMS, "words": words})
         results = survey_results(surveys, NAME)
         order = results.question("order")
         assert order is not None
         assert [(line.key, line.places) for line in order.ranked] == [
-            ("accuracy", (1, 1, 0, 0)), ("price", (1, 0, 0, 0)), ("speed", (0, 1, 0, 0)), ("size", (0, 0, 1, 0))
+            ("speed", (0, 1, 0, 0)), ("accuracy", (1, 1, 0, 0)), ("size", (0, 0, 1, 0)), ("price", (1, 0, 0, 0))
         ]  # fmt: skip
         years, once = results.question("years"), results.question("years@1")
         assert years is not None
@@ -502,7 +502,8 @@ def test_csv_and_workbook_contain_both_bounds_of_every_interval(surveys: Surveys
             assert {name: float(rows[0][name]) for name in told} == told
             assert rows[1]["mean: low"] == ""
         else:
-            lines = [line.ranked.mean for line in found.ranked] or [line.share for line in found.rows[0].lines]
+            ranks = [rank.mean for line in found.ranked for rank in (line.ranked, *line.by)]
+            lines = ranks or [line.share for line in found.rows[0].lines]
             assert [(row["interval: low"], row["interval: high"]) for row in rows] == [
                 tuple("" if bound is None else repr(bound) for bound in (line.low, line.high)) for line in lines
             ]

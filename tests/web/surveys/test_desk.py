@@ -154,6 +154,34 @@ def test_a_changed_questionnaire_shows_its_changes_and_is_opened_as_a_new_versio
     assert kept.version == 1
 
 
+def test_opening_a_version_asks_whether_a_replaced_option_is_the_same(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
+) -> None:
+    study, _ = answered_survey
+    file = study.root / "instruments" / f"{NAME}.toml"
+    text = file.read_text("utf-8").replace('"Sometimes"', '"Now and then"').replace('unit = "years"', 'unit = "months"')
+    file.write_text(text, "utf-8")
+    page = following.get(f"/surveys/{NAME}").text
+    assert "“Sometimes”; is “Now and then” the same step, reworded?" in page
+    assert "the unit is now “months”: how are they converted?" in page
+    step, unit = "edit:met:option:sometimes", "edit:years:unit:years"
+
+    def form(fields: dict[str, str]) -> tuple[str, dict[str, str], str]:
+        return f"/surveys/{NAME}/acts", {"act": "open", **fields}, f"/surveys/{NAME}"
+
+    unanswered = post(following, *form({step: "", unit: ""}))
+    assert unanswered.status_code == 409
+    assert "the same step, reworded?" in unanswered.text
+    done = post(following, *form({step: "now-and-then", unit: "12"}))
+    assert done.status_code == 303
+    written = file.read_text("utf-8")
+    assert '{code = "sometimes", label = "Now and then"}' in written
+    assert 'convert = {years = "12"}' in written
+    page = following.get(f"/surveys/{NAME}/results").text
+    assert "In version 1, “Now and then” read “Sometimes”." in page
+    assert "multiplied by 12." in page
+
+
 def test_a_deleted_questionnaire_file_leaves_the_open_survey_intact(
     following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:

@@ -23,6 +23,7 @@ from quaestor.store.records import new_key
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
 from quaestor.surveys.model.records import ResponseStatus
+from quaestor.surveys.store.answers import AnswerFile
 from quaestor.web.app import make_app
 
 
@@ -67,6 +68,22 @@ def test_a_survey_is_answered_and_saved_page_by_page(app: Starlette, respondent:
     assert "Thank you: this helps." in end
     assert link in end
     assert respondent.get(link).headers["location"] == f"{link}/end"
+
+
+def test_a_page_reads_its_response_once_before_it_is_recorded(
+    respondent: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+    find, read_by_id = AnswerFile.find, AnswerFile.response
+    monkeypatch.setattr(AnswerFile, "find", lambda file, code: (reads.append(code), find(file, code))[1])
+    monkeypatch.setattr(AnswerFile, "response", lambda file, name: (reads.append(name), read_by_id(file, name))[1])
+    link = begun(respondent)
+    reads.clear()
+    own = fields_on(respondent.get(link).text)
+    assert len(reads) == 1
+    reads.clear()
+    assert sent_again(respondent, link, own, FORMS["consent"]).status_code == 303
+    assert len(reads) == 1
 
 
 def test_invalid_answers_are_reported_and_typed_text_is_kept(respondent: TestClient, folder: Path) -> None:

@@ -25,8 +25,17 @@ def results(
     name: Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a questionnaire.")],
     by: Annotated[
         str,
-        typer.Option(metavar="QUESTION", help="Compare groups by this question, QUESTION.ROW of a matrix, or stratum."),
+        typer.Option(
+            metavar="QUESTION",
+            help="Compare groups by this question, QUESTION.ROW of a matrix, stratum, version or language.",
+        ),
     ] = "",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="QUESTION=OPTION", help="Count only these responses; also version=2 or language=de; repeatable."
+        ),
+    ] = None,
     unfinished: Annotated[bool, typer.Option("--unfinished", help="Also count unfinished responses.")] = False,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables and figures to this folder.")] = None,
     study: StudyOption = None,
@@ -39,6 +48,8 @@ def results(
         quaestor survey results fielded
 
         quaestor survey results fielded --by uses-onnx --out published/survey
+
+        quaestor survey results fielded --by language --where version=2
     """
     from quaestor.surveys.lifecycle import open_surveys
     from quaestor.surveys.results.compute import survey_results
@@ -46,7 +57,7 @@ def results(
     from quaestor.surveys.results.tables import build_tables
 
     with open_surveys(chosen_study(study)) as surveys:
-        computed = survey_results(surveys, name, by=by, unfinished=unfinished)
+        computed = survey_results(surveys, name, by=by, unfinished=unfinished, where=where or ())
         if out is not None:
             written = write_results(surveys, computed, out)
             say(f"{number(len(written))} files written to {out}")
@@ -63,10 +74,11 @@ def results(
 
 
 def _show_base(computed: SurveyResults) -> None:
-    from quaestor.surveys.results.sentences import consents_in_words, counted_in_words
+    from quaestor.surveys.results.sentences import consents_in_words, counted_in_words, groups_in_words
 
     console().print(f"[bold]{escape(computed.title)}[/bold]", soft_wrap=True)
-    for line in (" ".join(counted_in_words(computed)), *consents_in_words(computed)):
+    lines = [" ".join(counted_in_words(computed)), *consents_in_words(computed), *groups_in_words(computed)]
+    for line in lines:
         console().print(line, markup=False, soft_wrap=True)
 
 

@@ -38,10 +38,14 @@ from quaestor.cli.surveys import (
 from quaestor.cli.surveys import (
     themes as survey_items,
 )
+from quaestor.cli.surveys import (
+    versions as survey_versions,
+)
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from quaestor.surveys.model.version_edits import VersionEdits
     from quaestor.surveys.paths_in_words import PathDescription
 
 group = typer.Typer(help="Surveys: from the questionnaire to results.", no_args_is_help=True)
@@ -51,7 +55,16 @@ FileArgument = Annotated[str, typer.Argument(metavar="SURVEY", help="The name of
 
 
 def add_to(app: typer.Typer) -> None:
-    for part in (survey_invitations, survey_flags, survey_claims, survey_files, survey_results, survey_items):
+    parts = (
+        survey_versions,
+        survey_invitations,
+        survey_flags,
+        survey_claims,
+        survey_files,
+        survey_results,
+        survey_items,
+    )
+    for part in parts:
         part.add_to(group)
     app.add_typer(group, name="survey")
 
@@ -63,13 +76,14 @@ def surveys() -> None:
 
 @group.command()
 def check(name: FileArgument, study: StudyOption = None, json: JsonOption = False) -> None:
-    """Check a questionnaire before it is opened; exit 1 if it has errors.
+    """Check a questionnaire before it is opened, and show what changes do to earlier answers; exit 1 if it has errors.
 
     Example: quaestor survey check protocol
     """
     from quaestor.surveys.check_questionnaire import check_survey
 
     checked = check_survey(_find_file(name, study))
+    edits = _find_edits(name, study)
     if json:
         print_json(
             {
@@ -80,12 +94,14 @@ def check(name: FileArgument, study: StudyOption = None, json: JsonOption = Fals
                 "minutes": round(checked.minutes, 1),
                 "grave": len(checked.grave),
                 "problems": [asdict(problem) for problem in checked.problems],
+                "edits": survey_versions.edits_json(edits),
             }
         )
     else:
         questionnaire, minutes = checked.questionnaire, _format_minutes(checked.minutes)
         size = f"{len(questionnaire.pages)} pages, {len(list(questionnaire.questions()))} questions, {minutes}"
         print_problems(questionnaire.title, size, checked.problems, "opened")
+        survey_versions.print_edits(edits)
     if checked.grave:
         raise typer.Exit(1)
 
@@ -113,34 +129,6 @@ def preview(
         screen.print(_build_tree(path, f"{index} of {len(paths)}"))
     if not whole:
         say(f"Only the first {number(len(paths))} paths are shown: see more with --most")
-
-
-@group.command("open")
-def open_by_name(
-    name: SurveyArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
-) -> None:
-    """Open a survey, or update an open one to its changed file; respondents who have begun keep their version.
-
-    Example: quaestor survey open protocol
-    """
-    from quaestor.surveys.lifecycle import open_survey, open_surveys
-    from quaestor.surveys.status import imported_before
-
-    with open_surveys(chosen_study(study)) as opened:
-        imported = imported_before(opened, name)
-        version = open_survey(opened, name, actor)
-        questionnaire = opened.questionnaire(name, version.number)
-    if json:
-        summary = {"survey": name, "status": "open", "version": version.number, "sha256": version.sha256}
-        print_json({**summary, "imported": imported})
-    elif questionnaire.by_invitation:
-        links = f"`quaestor survey invite {name} …`"
-        say(f"{name} is open in version {version.number}, by invitation: create links with {links}")
-    else:
-        say(f"{name} is open in version {version.number}: `quaestor serve` shows it at /s/{name}")
-    if imported and not json:
-        noun = "response" if imported == 1 else "responses"
-        say(f"Results will include {number(imported)} imported {noun} as well as new ones")
 
 
 @group.command("close")
@@ -205,6 +193,18 @@ def _find_file(name: str, study: Path | None) -> Path:
     from quaestor.surveys.check_questionnaire import questionnaire_path
 
     return questionnaire_path(None if name.endswith(".toml") else chosen_study(study), name)
+
+
+def _find_edits(name: str, study: Path | None) -> VersionEdits:
+    """Returns what the changes of a study's questionnaire do to earlier answers; nothing for any other file."""
+    from quaestor.coding.session import find_study
+    from quaestor.surveys.lifecycle import answers_path, edits_of, open_surveys
+    from quaestor.surveys.model.version_edits import VersionEdits
+
+    if name.endswith(".toml") or not answers_path(find_study(chosen_study(study))).exists():
+        return VersionEdits()
+    with open_surveys(chosen_study(study)) as surveys:
+        return edits_of(surveys, name)
 
 
 def _format_minutes(minutes: float) -> str:

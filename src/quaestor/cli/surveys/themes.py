@@ -61,6 +61,7 @@ def themes(
             for theme in result.themes
         ]
         more: dict[str, object] = {"participants": result.participants, "withdrawn": result.withdrawn}
+        more["dropped"] = result.dropped
         more |= {"uncoded": result.uncoded, "simulated": result.simulated, "blindness": list(result.blindness)}
         print_json({"round": result.round, "facet": result.facet, **more, "themes": counted})
         return

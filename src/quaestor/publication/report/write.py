@@ -214,7 +214,7 @@ def _findings(findings: Iterable[Finding]) -> str:
             "sentence": finding.sentence,
             "holds": finding.holds,
             "values": [
-                {"name": value.name, "claim": value.claim, "shown": value.shown, "number": value.number,
+                {"name": value.name, "claim": value.claim, "shown": value.shown, "number": _round(value.number),
                  "names": list(value.names), "holds": value.holds, "why": value.why}
                 for value in finding.values
             ],
@@ -222,6 +222,11 @@ def _findings(findings: Iterable[Finding]) -> str:
         for finding in findings
     ]  # fmt: skip
     return json.dumps(lines, indent=2, ensure_ascii=False) + "\n"
+
+
+def _round(number: float | None) -> float | None:
+    """Rounds to the 12 digits that are the same on every processor, so that a rerun elsewhere writes the same file."""
+    return float(f"{number:.12g}") if isinstance(number, float) else number
 
 
 def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: str, linked: bool) -> Path:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 from quaestor.base.errors import StateError
 from quaestor.surveys.exchange import table_files as sheets
@@ -20,10 +22,11 @@ from quaestor.surveys.model.tidy_layout import (
     tidy_lines,
     wide_row,
 )
+from quaestor.surveys.results.counting import SMALLER_STRATA, hide_small_strata
 
 ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""
-_ABOUT_TIDY = ("response", "version", "stratum", "seed")
+_ABOUT_TIDY = ("response", "version", "stratum", "language", "seed")
 _ABOUT_WIDE = ("response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic")
 _TIDY_HOLDS = {"number": sheets.NUMBER, "order": sheets.WHOLE}
 _ABOUT_HOLDS = {
@@ -53,7 +56,7 @@ def export_answers(
 
     Writes a line for each part of an answer, or with `wide` a row for each response. `raw` leaves texts unescaped.
     """
-    layout = build_layout(_versions(surveys, name))
+    layout = build_layout(_versions(surveys, name), surveys.fielding(name).merges, raw=raw)
     table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw))
     first = table.wide() if wide else table.tidy()
     columns = [(name, sheets.TEXT) for name in CODEBOOK]
@@ -65,11 +68,26 @@ def export_answers(
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
     """Returns every version of a questionnaire that was opened or imported."""
-    newest = surveys.answers.version(name)
-    if newest is None:
+    versions = surveys.versions(name)
+    if not versions:
         surveys.fielding(name)  # raises an error for an unknown survey
         raise StateError(f"the survey {name!r} has no answers: open it, or import answers")
-    return {number: surveys.questionnaire(name, number) for number in range(1, newest.number + 1)}
+    return versions
+
+
+def _strata(surveys: Surveys, name: str, everything: bool, dropped: Collection[str]) -> dict[str, str]:
+    """Returns the strata of the exported responses, without those that would identify a few people."""
+    listed = [
+        response
+        for response in surveys.answers.listed(name)
+        if everything or (response.standing is ResponseStatus.FINISHED and response.id not in dropped)
+    ]
+    stored = np.array([response.stratum for response in listed], np.str_)
+    strata = hide_small_strata(surveys, name, stored, np.ones(len(stored), np.bool_))
+    shown = ("" if stratum == SMALLER_STRATA else stratum for stratum in strata.tolist())
+    return {
+        response.id: stratum for response, stratum in zip(listed, shown, strict=True) if response.stratum != stratum
+    }
 
 
 class _Table:
@@ -77,9 +95,8 @@ class _Table:
 
     def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool, guarded: bool) -> None:
         self._surveys, self._name, self._layout, self._everything = surveys, name, layout, everything
-        self._dropped = {
-            decision.response for decision in surveys.fielding(name).decisions.values() if not decision.keep
-        }
+        self._dropped = surveys.fielding(name).dropped
+        self._strata = _strata(surveys, name, everything, self._dropped)
         self._more = (*(ABOUT_ALL if everything else ()), *((sheets.GUARDED,) if guarded else ()))
         self.responses = 0
         self.left_out: dict[str, int] = {}
@@ -119,10 +136,10 @@ class _Table:
         cells = {
             "response": response.id,
             "version": str(response.version),
-            "stratum": response.stratum,
+            "stratum": self._strata.get(response.id, response.stratum),
             "language": response.language,
             "day": response.day,
-            "seconds": f"{response.seconds:.15g}",
+            "seconds": f"{response.seconds:.15g}" if response.seconds else "",  # 0 if the time is unknown
             "seed": str(response.seed),
             "source": response.source,
             "synthetic": str(int(response.synthetic)),

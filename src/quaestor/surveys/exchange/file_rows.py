@@ -17,6 +17,7 @@ from quaestor.evidence.sources.tables.settings import TableSettings
 from quaestor.evidence.sources.tables.workbook import read_workbook
 from quaestor.surveys.exchange.table_files import GUARDED
 from quaestor.surveys.model.column_mapping import ColumnMapping, is_own_tidy, is_own_wide, own_mapping
+from quaestor.surveys.model.question_versions import Merges
 from quaestor.surveys.model.records import Questionnaire
 from quaestor.surveys.model.service_exports import Export, PlainRow, UnreadableCell, split_header
 from quaestor.surveys.model.tidy_layout import TIDY, Layout, build_layout, wide_from_tidy
@@ -77,10 +78,15 @@ class OwnExport:
     """Questions in a tidy table that no version has; filled while its rows are read."""
 
 
-def own_export(rows: Iterable[PlainRow], versions: Mapping[int, Questionnaire], path: Path) -> OwnExport:
+def own_export(
+    rows: Iterable[PlainRow], versions: Mapping[int, Questionnaire], path: Path, merges: Merges | None = None
+) -> OwnExport:
     """Reads an export of Quaestor, using the study's versions of the questionnaire."""
-    export = _as_written(split_header(rows, str(path), header_rows=1))
-    layout = build_layout(versions)
+    whole = split_header(rows, str(path), header_rows=1)
+    export, layout = _as_written(whole), build_layout(versions, merges)
+    if GUARDED in whole.columns and not layout.is_as_stored:
+        raise InputError(f"{path} has merged options or converted numbers: import an export made with --raw instead")
+    layout = build_layout(versions, raw=True)
     unknown: set[str] = set()
     if is_own_tidy(export.columns):
         export = _put_together(export, layout, unknown)

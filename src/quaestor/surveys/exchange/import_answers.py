@@ -241,7 +241,7 @@ def import_answers(
     mapping = None if mapping_path is None else read_mapping(mapping_path, questionnaire)
     with closing(plain_rows(path, mapping.settings.encoding if mapping else "")) as rows:
         if mapping is None:
-            own = own_export(rows, versions, path)
+            own = own_export(rows, versions, path, surveys.fielding(name).merges)
             export, mappings, unknown = own.export, own.mappings, own.unknown
         else:
             export, mappings, unknown = (
@@ -296,10 +296,7 @@ def import_answers(
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
     """Returns every version that answers can refer to; for a survey never opened, the current file."""
-    kept = surveys.answers.version(name)
-    if kept is None:
-        return {1: surveys.questionnaire(name)}
-    return {number: surveys.questionnaire(name, number) for number in range(1, kept.number + 1)}
+    return surveys.versions(name) or {1: surveys.questionnaire(name)}
 
 
 def mapping_file(surveys: Surveys, name: str, path: Path) -> Path | None:

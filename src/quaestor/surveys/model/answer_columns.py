@@ -44,6 +44,8 @@ class AnswerColumn:
     """Whether an option or row has free text."""
     offered: Flags = field(default_factory=_no_flags)
     """Whether the version has the option (of a matrix, the row); empty if every version has all."""
+    offered_steps: Flags = field(default_factory=_no_flags)
+    """Matrix: whether the version has the step; empty if every version has all."""
 
     @property
     def answered(self) -> Flags:
@@ -80,7 +82,7 @@ def find_reasons(column: AnswerColumn, row: int | None = None) -> Small:
     lacking = column.answered & (column.places[:, row] < 0)
     reasons = np.where(lacking, REASONS.index(Missing.SKIPPED), column.missing)
     if column.offered.size:
-        reasons = np.where(lacking & ~column.offered[:, row], REASONS.index(Missing.NOT_SHOWN), reasons)
+        reasons = np.where(column.offered[:, row], reasons, REASONS.index(Missing.NOT_SHOWN))
     return np.where(column.places[:, row] >= 0, ANSWERED, reasons).astype(np.int16)
 
 

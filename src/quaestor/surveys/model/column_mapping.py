@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError, field_validator
 from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.base.toml import Settings, describe_mistake, read_toml
-from quaestor.surveys.model.answer_cells import TEXT, WHOLE_ANSWER, CellPart
+from quaestor.surveys.model.answer_cells import MISSING, TEXT, WHOLE_ANSWER, CellPart
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire
 from quaestor.surveys.model.tidy_layout import TIDY, Layout
@@ -118,14 +118,17 @@ def is_own_tidy(columns: Sequence[str]) -> bool:
 def own_mapping(layout: Layout, version: int, columns: Sequence[str]) -> ColumnMapping:
     """Returns the mapping for one version in a wide export of Quaestor, whose cells contain codes."""
     parts: dict[str, CellPart] = {}
+    own = [name for name in _OWN if name in columns]
     for column in layout.columns():
-        question = layout.there[version].get(column.question.id)
-        if question is not None and column.name in columns:
+        question = layout.question_in(version, column.question.id)
+        if column.holds == MISSING and column.code:
+            own += [column.name] if column.name in columns else []  # follows from the version
+        elif question is not None and column.name in columns:
             parts[column.name] = CellPart(question, column.part, column.code)
     questions = layout.versions[version].questions()
     codes = {question.id: {option.code: option.code for option in question.options} for question in questions}
     settings = MappingSettings(columns=dict.fromkeys(columns, ""), values=codes, header_rows=1)
-    return ColumnMapping(parts, settings, "an export of Quaestor", tuple(name for name in _OWN if name in columns))
+    return ColumnMapping(parts, settings, "an export of Quaestor", tuple(own))
 
 
 def _part(settings: ColumnSettings, questionnaire: Questionnaire) -> CellPart:

@@ -68,7 +68,12 @@ def _scale(question: Question, where: str) -> Iterator[Problem]:
 
 def _meaningless_keys(question: Question) -> Iterator[str]:
     takes = kind_of(question).takes
-    bounds = [question.low is not None, question.high is not None, question.whole, bool(question.unit)]
+    bounds = [
+        question.low is not None,
+        question.high is not None,
+        question.whole,
+        bool(question.unit or question.convert),
+    ]
     meaningless = {
         "options": bool(question.options) and "options" not in takes,
         "rows": bool(question.rows) and "rows" not in takes,

@@ -14,7 +14,7 @@ from quaestor.measures.survey_answers import GroupDifference, OptionRank
 from quaestor.render.number_format import ABSENT, interval, percent, whole
 from quaestor.render.table_model import Cell, Column, Selection
 from quaestor.surveys.model.answer_columns import Flags, Small
-from quaestor.surveys.model.records import Missing, Question
+from quaestor.surveys.model.records import EarlierLabel, Missing, Question
 
 INTERVAL = Column("interval", "95% interval", numbers=("low", "high"))
 SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
@@ -134,6 +134,8 @@ class RankedLine:
     ranked: OptionRank
     places: tuple[int, ...]
     """Number of respondents who ranked it first, second, and so on."""
+    by: tuple[OptionRank, ...] = ()
+    """The same for each group."""
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,12 @@ class QuestionResult:
     """Number of answers in each group."""
     partly: tuple[tuple[str, int], ...] = ()
     """Options or rows that only some versions offer, with the number of respondents who could choose them."""
+    partly_steps: tuple[tuple[str, int], ...] = ()
+    """Steps of a matrix that only some versions offer, with the number of respondents who could choose them."""
+    earlier: tuple[EarlierLabel, ...] = ()
+    """Texts and labels that were reworded."""
+    converted: tuple[tuple[str, float, int], ...] = ()
+    """Earlier units, with the factor that converts them and the number of respondents who answered in them."""
 
     @property
     def asked(self) -> int:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -19,8 +21,31 @@ from quaestor.surveys.model.records import MatrixRow, Option, Page, Pay, Questio
 from quaestor.surveys.model.wording.catalogue import load_wording
 
 Words = str | dict[str, str]
+
+
+def read_factor(value: Any) -> Any:
+    """Returns the number that a fraction such as `1/24` names; any other value is returned unchanged."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return float(Fraction(value.replace(" ", "")))
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f'{value!r} is not a number: write one such as 0.5 or "1/24"') from None
+
+
+def check_factor(text: str) -> None:
+    """Raises InputError if a text is not a factor that converts a unit."""
+    try:
+        factor = float(read_factor(text))
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if not 0 < factor < math.inf:
+        raise InputError(f"{text!r} cannot convert a unit: give a number above 0")
+
+
 Id = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Factor = Annotated[float, BeforeValidator(read_factor), Field(gt=0, allow_inf_nan=False)]
 Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
 
 
@@ -68,6 +93,7 @@ class QuestionSettings(Settings):
     high: Number | None = None
     whole: bool = False
     unit: Words = ""
+    convert: dict[str, Factor] = Field(default_factory=dict)
 
     @field_validator("kind", mode="plain")
     @classmethod
@@ -232,6 +258,7 @@ class _Reader:
                 high=settings.high,
                 whole=settings.whole,
                 unit=self._words(settings.unit),
+                convert=settings.convert,
             )
         except InputError as error:
             raise InputError(f"the question {settings.id!r}: {error}") from None

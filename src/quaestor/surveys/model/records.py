@@ -88,9 +88,23 @@ class Question:
     high: float | None = None
     whole: bool = False
     unit: str = ""
+    convert: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """By an earlier unit: the factor that converts a number in it to `unit`."""
 
     def option(self, code: str) -> Option | None:
         return next((option for option in self.options if option.code == code), None)
+
+
+@dataclass(frozen=True)
+class EarlierLabel:
+    """How a question, an option or a row read in older versions."""
+
+    label: str
+    earlier: str
+    versions: tuple[int, ...]
+    part: str = ""
+    """`option`, `row`, or empty for the text of the question."""
+    code: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,28 @@
 """Lays out responses as tables: a line for each part of an answer, or a row for each response.
 
 Columns of a wide table: `QUESTION` holds a code, a number or text; `QUESTION.PART` one option (1 or 0, or its
-rank) or one row of a matrix; `QUESTION.PART.text` free text; `QUESTION:missing` why there is no answer.
+rank) or one row of a matrix; `QUESTION.PART.text` free text; `QUESTION:missing` why there is no answer;
+`QUESTION.PART:missing` the same for an option or row that not every version has.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from quaestor.surveys.model.answer_cells import MISSING, TEXT, ExportColumn
 from quaestor.surveys.model.flow import missing_reason
-from quaestor.surveys.model.question_ids import name_questions
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import OptionPlaces
+from quaestor.surveys.model.question_versions import Merges, QuestionVersions, collect_questions, merge_answer
 from quaestor.surveys.model.records import Answer, Missing, Question, Questionnaire, Response
 
 TIDY = ("question", "part", "code", "label", "order", "text", "number", "missing")
 """The columns of a tidy table, after those about the response."""
 CODEBOOK = (
-    "question", "part", "kind", "holds", "text", "part label", "code", "label", "order", "research questions", "missing"
+    "question", "part", "kind", "holds", "text", "part label", "code", "label", "order", "research questions",
+    "missing", "versions", "earlier labels",
 )  # fmt: skip
 
 
@@ -27,10 +30,21 @@ CODEBOOK = (
 class QuestionLayout:
     """A question with precomputed lookups."""
 
-    question: Question
+    versions: QuestionVersions
     parts: tuple[str, ...]
     columns: tuple[ExportColumn, ...]
     options: OptionPlaces
+
+    @property
+    def question(self) -> Question:
+        return self.versions.question
+
+    def part_reason(self, version: int, answer: Answer, reason: str, part: str) -> str:
+        """Returns why a part of an answer is missing: as the whole question, or because its version lacks the part."""
+        if version not in self.versions.pages or self.versions.offers(version, part):
+            return reason
+        has_part = kind_of(self.question).cell(answer, part) not in ("", "0")
+        return "" if has_part else Missing.NOT_SHOWN.value
 
 
 @dataclass(frozen=True)
@@ -38,13 +52,24 @@ class Layout:
     """The questions of all versions of a questionnaire, and their names in each version."""
 
     question_layouts: tuple[QuestionLayout, ...]
-    there: Mapping[int, Mapping[str, Question]]
-    """By version and name here: the question in that version."""
     versions: Mapping[int, Questionnaire]
+    merges: Merges
+    """Empty to write answers as they are stored."""
 
     @property
     def questions(self) -> tuple[Question, ...]:
         return tuple(layout.question for layout in self.question_layouts)
+
+    @property
+    def is_as_stored(self) -> bool:
+        """Tells whether no answer is written with another code or in another unit than it is stored with."""
+        return not self.merges and not any(layout.versions.factors for layout in self.question_layouts)
+
+    def question_in(self, version: int, name: str) -> Question | None:
+        """Returns the question of this name as a version asks it."""
+        layout = next((layout for layout in self.question_layouts if layout.question.id == name), None)
+        page = layout.versions.pages.get(version) if layout else None
+        return page[1] if page else None
 
     def columns(self) -> tuple[ExportColumn, ...]:
         return tuple(column for layout in self.question_layouts for column in layout.columns)
@@ -55,55 +80,63 @@ class Layout:
 
     def answers(self, response: Response) -> Iterator[tuple[QuestionLayout, Answer, str]]:
         """Yields each question with its answer and, if empty, the reason."""
-        version, questionnaire = self.there[response.version], self.versions[response.version]
+        questionnaire = self.versions[response.version]
         for layout in self.question_layouts:
-            question = version.get(layout.question.id)
-            if question is None:
+            page = layout.versions.pages.get(response.version)
+            if page is None:
                 yield layout, {}, Missing.NOT_SHOWN.value
-            elif answer := response.answers.get(question.id):
-                yield layout, answer, ""
+            elif answer := response.answers.get(page[1].id):
+                yield layout, self._as_counted(layout, page[1], answer, response.version), ""
             else:
-                reason = missing_reason(questionnaire, response, question)
+                reason = missing_reason(questionnaire, response, page[1])
                 yield layout, {}, reason.value if reason else ""
 
+    def _as_counted(self, layout: QuestionLayout, question: Question, answer: Answer, version: int) -> Answer:
+        """Returns an answer with merged codes, and a number in the newest unit next to its digits as stored."""
+        counted = merge_answer(question, answer, self.merges) if self.merges else answer
+        factor = layout.versions.factors.get(version)
+        return kind_of(question).convert(counted, factor) if factor is not None else counted
 
-def build_layout(versions: Mapping[int, Questionnaire]) -> Layout:
+
+def build_layout(versions: Mapping[int, Questionnaire], merges: Merges | None = None, *, raw: bool = False) -> Layout:
     """Returns the questions of all versions: in the order of the newest, then those that only older ones have.
 
-    A question that changed its kind becomes two questions; the older one has its version appended to its name.
+    `raw` is for answers as they are stored: options are not merged, and numbers not converted.
     """
-    questions: dict[str, Question] = {}
-    there: dict[int, dict[str, Question]] = {}
-    for number, names in name_questions(versions).items():
-        there[number] = {}
-        for question in versions[number].questions():
-            name = names[question.id]
-            known = questions.get(name)
-            questions[name] = replace(question, id=name) if known is None else _joined(known, question)
-            there[number][name] = question
-    return Layout(tuple(_question_layout(question) for question in questions.values()), there, versions)
+    known = {} if raw or merges is None else merges
+    questions = collect_questions(versions, known).values()
+    as_written = [replace(question, factors={}) for question in questions] if raw else questions
+    return Layout(tuple(map(_question_layout, as_written)), versions, known)
 
 
-def _question_layout(question: Question) -> QuestionLayout:
-    kind = kind_of(question)
+def _question_layout(versions: QuestionVersions) -> QuestionLayout:
+    question, kind = versions.question, kind_of(versions.question)
     options = {option.code: (option.label, str(place)) for place, option in enumerate(question.options, start=1)}
-    return QuestionLayout(question, kind.parts(question), tuple(kind.columns(question)), options)
+    parts = kind.parts(question)
+    partly = [part for part in parts if not all(versions.offers(version, part) for version in versions.pages)]
+    reasons = [ExportColumn(f"{question.id}.{part}:missing", question, MISSING, part, MISSING) for part in partly]
+    return QuestionLayout(versions, parts, (*kind.columns(question), *reasons), options)
 
 
 def wide_row(layout: Layout, response: Response) -> list[str]:
     """Returns the cells of a response, in the order of the layout's columns."""
-    answers = layout.answers(response)
-    return [_cell(column, answer, reason) for question, answer, reason in answers for column in question.columns]
+    return [
+        _cell(column, answer, reason, question.part_reason(response.version, answer, reason, column.code))
+        for question, answer, reason in layout.answers(response)
+        for column in question.columns
+    ]
 
 
-def _cell(column: ExportColumn, answer: Answer, reason: str) -> str:
+def _cell(column: ExportColumn, answer: Answer, reason: str, part_reason: str) -> str:
+    kind = kind_of(column.question)
     if column.holds == MISSING:
-        return reason
+        is_lacking = column.code and not part_reason and not kind.cell(answer, column.code)
+        return Missing.SKIPPED.value if is_lacking else part_reason if column.code else reason
     if not answer:
         return ""
     if column.holds == TEXT:
         return str(answer.get("texts", {}).get(column.code, ""))
-    return kind_of(column.question).cell(answer, column.code)
+    return "" if part_reason and column.code in kind.parts(column.question) else kind.cell(answer, column.code)
 
 
 def tidy_lines(layout: Layout, response: Response) -> Iterator[tuple[str, ...]]:
@@ -111,7 +144,8 @@ def tidy_lines(layout: Layout, response: Response) -> Iterator[tuple[str, ...]]:
     for question, answer, reason in layout.answers(response):
         kind = kind_of(question.question)
         for part in question.parts:
-            yield (question.question.id, part, *kind.tidy_line(part, answer, reason, question.options))
+            lacking = question.part_reason(response.version, answer, reason, part)
+            yield (question.question.id, part, *kind.tidy_line(part, answer, lacking, question.options))
 
 
 def wide_from_tidy(question: Question, lines: Sequence[Mapping[str, str]]) -> dict[str, str]:
@@ -126,23 +160,10 @@ def wide_from_tidy(question: Question, lines: Sequence[Mapping[str, str]]) -> di
             cells[f"{name}.text" if part else f"{name}.{line['code']}.text"] = line["text"]
     reasons = {line["missing"] for line in lines}
     answered = any(line["code"] or line["text"] or line["number"] for line in lines)
-    cells[f"{question.id}:missing"] = "" if answered else next(iter(sorted(reasons)), "")
+    # A part that the version lacks says that it was not shown, whatever became of the question.
+    of_question = sorted(reasons - {Missing.NOT_SHOWN.value}) or sorted(reasons)
+    cells[f"{question.id}:missing"] = "" if answered or not of_question else of_question[0]
     return cells
-
-
-def _joined(newer: Question, older: Question) -> Question:
-    """Appends the options and rows that only an older version had."""
-    options = [option for option in older.options if newer.option(option.code) is None]
-    known = {row.code for row in newer.rows}
-    rows = [row for row in older.rows if row.code not in known]
-    with_text = {option.code for option in older.options if option.text} | {row.code for row in older.rows if row.text}
-    return replace(
-        newer,
-        options=tuple(
-            replace(option, text=option.text or option.code in with_text) for option in (*newer.options, *options)
-        ),
-        rows=tuple(replace(row, text=row.text or row.code in with_text) for row in (*newer.rows, *rows)),
-    )
 
 
 def codebook_lines(layout: Layout, withdrawn: int = 0) -> Iterator[tuple[str, ...]]:
@@ -154,19 +175,33 @@ def codebook_lines(layout: Layout, withdrawn: int = 0) -> Iterator[tuple[str, ..
         for question in page.questions
         if question.show_if is not None or page.show_if is not None
     }
-    for question in layout.questions:
+    for question_layout in layout.question_layouts:
+        question, versions = question_layout.question, question_layout.versions
         kind = kind_of(question)
         reasons = _reasons(question, question.id not in conditional and len(layout.versions) == 1)
         labels = {part.code: part.label for part in kind.counted_parts(question)}
         for part in kind.parts(question):
             for code, label, order in kind.codes(question, part):
+                having = [
+                    version
+                    for version in sorted(versions.pages)
+                    if versions.offers(version, part) and (not code or versions.offers_step(version, code))
+                ]
                 yield (
                     question.id, part, question.kind, kind.holds_in_words, question.text,
                     labels.get(part, ""), code, label, order, "; ".join(question.answers), reasons,
+                    "; ".join(map(str, having)), _earlier(versions, part, code),
                 )  # fmt: skip
     if withdrawn:
         words = f"{withdrawn} withdrew: their answers were erased and are in no table"
-        yield ("", "", "", "", words, "", "", "", "", "", Missing.WITHDRAWN.value)
+        yield ("", "", "", "", words, "", "", "", "", "", Missing.WITHDRAWN.value, "", "")
+
+
+def _earlier(versions: QuestionVersions, part: str, code: str) -> str:
+    """Returns the labels that a code, or its part, had in older versions, and the units that were converted."""
+    labels = [label.earlier for label in versions.earlier_labels() if label.part and label.code in (part, code)]
+    units = (f"{versions.merged[version].unit} × {factor:.6g}" for version, factor in versions.factors.items())
+    return "; ".join(dict.fromkeys(chain(labels, units)))
 
 
 def _reasons(question: Question, shown_to_all: bool) -> str:

@@ -19,6 +19,7 @@ from quaestor.surveys.lifecycle import (
     Surveys,
     SurveyState,
     answers_path,
+    edits_of,
     survey_file,
     survey_files,
 )
@@ -26,6 +27,7 @@ from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.questionnaire_checks import find_problems
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire
 from quaestor.surveys.model.records import Page, Question, Questionnaire, ResponseStatus
+from quaestor.surveys.model.version_edits import VersionEdits
 from quaestor.surveys.pages.version_changes import CHANGED, Change, changes_between
 from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, read_status
 
@@ -159,9 +161,11 @@ class SurveyOverview:
     """The current file, else the version opened last."""
     pages: tuple[PageLines, ...] = ()
     changes: tuple[Change, ...] = ()
+    edits: VersionEdits = field(default_factory=VersionEdits)
+    """What the changes do to earlier answers."""
     periods: tuple[Period, ...] = ()
     median_seconds: float | None = None
-    """Median of finished responses with a known time."""
+    """Median of the counted responses with a known time."""
     left_out: int = 0
     """Responses excluded by the lead."""
     quotas: tuple[tuple[str, int], ...] = field(default=())
@@ -197,6 +201,9 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
         questionnaire=questionnaire,
         pages=tuple(_page(page, questionnaire) for page in questionnaire.pages) if questionnaire else (),
         changes=tuple(_changes(line, opened)) if opened and line.changed else (),
+        edits=edits_of(surveys, name, line.file.questionnaire)
+        if surveys and opened and line.changed and line.file.questionnaire
+        else VersionEdits(),
         periods=tuple(periods(surveys.answers.days(name))) if surveys else (),
         median_seconds=_median_seconds(surveys, name) if surveys else None,
         left_out=sum(not decision.keep for decision in fielding.decisions.values()),
@@ -262,7 +269,8 @@ def _page(page: Page, questionnaire: Questionnaire) -> PageLines:
 
 
 def _median_seconds(surveys: Surveys, name: str) -> float | None:
-    known = surveys.answers.seconds(name)
+    dropped = surveys.fielding(name).dropped
+    known = [seconds for response, seconds in surveys.answers.seconds(name).items() if response not in dropped]
     return median(known) if known else None
 
 

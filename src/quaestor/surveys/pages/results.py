@@ -13,7 +13,15 @@ from quaestor.surveys.model.flow import fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.results.compute import ConsentCounts, SurveyResults, response_rate, survey_results
-from quaestor.surveys.results.counting import STRATUM, CountedAnswers, CountingCache, list_texts
+from quaestor.surveys.results.counting import (
+    LANGUAGE,
+    STRATUM,
+    VERSION,
+    CountedAnswers,
+    CountingCache,
+    group_responses,
+    list_texts,
+)
 from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, describe_tests, write_doubts, write_remarks
 
 _LONGEST, _SHORTEST = 60, 20
@@ -66,14 +74,26 @@ class ResultsPage:
     comparable: tuple[tuple[str, str], ...]
     """Comparison options: name and label."""
     consents: tuple[ConsentCounts, ...] = ()
+    filters: tuple[tuple[str, str], ...] = ()
+    """Filters by version and language: condition and label."""
 
 
-def results_page(surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingCache) -> ResultsPage:
+def results_page(
+    surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingCache, where: Sequence[str] = ()
+) -> ResultsPage:
     """Returns the results of a survey, compared by the answers to a question if `by` is given."""
-    results = survey_results(surveys, name, by=by, unfinished=unfinished, room=room)
+    results = survey_results(surveys, name, by=by, unfinished=unfinished, where=where, room=room)
     questions = tuple(_shown(surveys, results, result) for result in results.tabled)
     rates = _rates(response_rates(surveys, name))
-    return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents)
+    filters = tuple(_filters(results))
+    return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents, filters)
+
+
+def _filters(results: SurveyResults) -> Iterator[tuple[str, str]]:
+    for by in (VERSION, LANGUAGE) if len(results.counted.columns) else ():
+        groups = group_responses(results.counted, by)
+        if len(groups.keys) > 1:
+            yield from ((f"{by}={key}", label) for key, label in zip(groups.keys, groups.labels, strict=True))
 
 
 def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> ShownQuestion:
@@ -134,8 +154,13 @@ def _comparable(results: SurveyResults) -> Iterator[tuple[str, str]]:
 
 def _parts(results: SurveyResults) -> Iterator[tuple[str, str, str]]:
     """Yields name, question and row of each comparison option."""
-    if (results.counted.columns.strata != "").any():
+    columns = results.counted.columns
+    if (columns.strata != "").any():
         yield STRATUM, "Stratum", ""
+    if len(set(columns.versions.tolist())) > 1:
+        yield VERSION, "Version of the questionnaire", ""
+    if len(set(columns.languages.tolist())) > 1:
+        yield LANGUAGE, "Language", ""
     for name, column in results.counted.columns.questions.items():
         question = column.question
         text = fill_in_answers(question.text, results.counted.questionnaire, {})

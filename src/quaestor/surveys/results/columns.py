@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,40 +19,30 @@ import pyarrow as pa
 import pyarrow.json as pj
 from numpy.typing import NDArray
 
-from quaestor.surveys.model.answer_columns import ANSWERED, REASONS, AnswerColumn, Flags, Small, valid
+from quaestor.surveys.model.answer_columns import ANSWERED, REASONS, AnswerColumn, Flags, Floats, Small, valid
 from quaestor.surveys.model.flow import missing_reason
-from quaestor.surveys.model.question_ids import name_questions, stored_id
 from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.question_versions import (
+    Merges,
+    QuestionVersions,
+    collect_questions,
+    merge_answers,
+    stored_id,
+)
 from quaestor.surveys.model.reachability import find_dependencies
 from quaestor.surveys.model.records import (
     MatrixRow,
     Missing,
     Option,
-    Page,
     Question,
     Questionnaire,
     Response,
     ResponseStatus,
 )
 
-StoredResponse = tuple[str, int, str, str, str, str, int]
-"""Id, version, status, stratum, submitted pages, answers, synthetic: as stored."""
+StoredResponse = tuple[str, int, str, str, str, str, int, str]
+"""Id, version, status, stratum, submitted pages, answers, synthetic, language: as stored."""
 _AT_ONCE = 2
-
-
-@dataclass(frozen=True)
-class QuestionVersions:
-    """A question over all versions with the same shape, with every option and row that any of them has."""
-
-    question: Question
-    pages: Mapping[int, tuple[Page, Question]]
-    """By version: its page, and the question in that version."""
-
-    @property
-    def stored_as(self) -> str:
-        """Returns the id under which its answers are stored."""
-        _, question = next(iter(self.pages.values()))
-        return question.id
 
 
 @dataclass(frozen=True)
@@ -64,6 +54,7 @@ class Columns:
     versions: NDArray[np.int64]
     strata: NDArray[np.str_]
     synthetic: Flags
+    languages: NDArray[np.str_]
     questions: Mapping[str, AnswerColumn]
 
     def __len__(self) -> int:
@@ -203,30 +194,12 @@ class MissingReasons:
                 yield from column.signs(here)
 
 
-def collect_questions(versions: Mapping[int, Questionnaire]) -> dict[str, QuestionVersions]:
-    """Returns every question of any version: in the order of the newest, then those that only older ones have.
-
-    A question that changed its kind has a separate name, `ID@N`, as in exports: answers of two kinds cannot
-    be counted together.
-    """
-    questions: dict[str, QuestionVersions] = {}
-    for version, names in name_questions(versions).items():
-        for page in versions[version].pages:
-            for question in page.questions:
-                name = names[question.id]
-                known = questions.get(name)
-                merged = _merged(known.question, question) if known else replace(question, id=name)
-                pages = {**(known.pages if known else {}), version: (page, question)}
-                questions[name] = QuestionVersions(merged, pages)
-    return questions
-
-
 class ColumnReader:
     """Reads columns in chunks, several in parallel; unchanged chunks are not read again."""
 
-    def __init__(self, versions: Mapping[int, Questionnaire]) -> None:
-        self._versions = versions
-        self._questions = collect_questions(versions)
+    def __init__(self, versions: Mapping[int, Questionnaire], merges: Merges | None = None) -> None:
+        self._versions, self._merges = versions, merges or {}
+        self.questions = collect_questions(versions, merges)
         self._known: dict[int, Columns] = {}
 
     def columns(self, parts: Iterable[Sequence[StoredResponse]]) -> Columns:
@@ -234,11 +207,11 @@ class ColumnReader:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             known = dict(pool.map(self._piece, parts))
         self._known = known
-        return _joined(list(known.values()), self._questions)
+        return _joined(list(known.values()), self.questions)
 
     def _piece(self, rows: Sequence[StoredResponse]) -> tuple[int, Columns]:
         key = hash(tuple(rows))
-        return key, self._known.get(key) or _piece(rows, self._questions, self._versions)
+        return key, self._known.get(key) or _piece(rows, self.questions, self._versions, self._merges)
 
 
 def _joined(pieces: Sequence[Columns], questions: Mapping[str, QuestionVersions]) -> Columns:
@@ -250,26 +223,15 @@ def _joined(pieces: Sequence[Columns], questions: Mapping[str, QuestionVersions]
         np.concatenate([piece.versions for piece in pieces]),
         np.concatenate([piece.strata for piece in pieces]),
         np.concatenate([piece.synthetic for piece in pieces]),
+        np.concatenate([piece.languages for piece in pieces]),
         {name: _joined_column([piece.questions[name] for piece in pieces]) for name in questions},
     )
 
 
 def _joined_column(columns: Sequence[AnswerColumn]) -> AnswerColumn:
-    parts = ("missing", "chosen", "places", "numbers", "with_text", "offered")
+    parts = ("missing", "chosen", "places", "numbers", "with_text", "offered", "offered_steps")
     return AnswerColumn(
         columns[0].question, *(np.concatenate([getattr(column, part) for column in columns]) for part in parts)
-    )
-
-
-def _merged(newer: Question, older: Question) -> Question:
-    options: dict[str, Option] = {option.code: option for option in (*older.options, *newer.options)}
-    rows: dict[str, MatrixRow] = {row.code: row for row in (*older.rows, *newer.rows)}
-    newest = [option.code for option in newer.options]
-    newest_rows = [row.code for row in newer.rows]
-    return replace(
-        newer,
-        options=tuple(options[code] for code in dict.fromkeys([*newest, *options])),
-        rows=tuple(rows[code] for code in dict.fromkeys([*newest_rows, *rows])),
     )
 
 
@@ -277,35 +239,59 @@ def _piece(
     rows: Sequence[StoredResponse],
     questions: Mapping[str, QuestionVersions],
     questionnaires: Mapping[int, Questionnaire],
+    merges: Merges,
 ) -> Columns:
-    ids, versions, standings, strata, sent, answers, synthetic = zip(*rows, strict=True) if rows else ([],) * 7
+    ids, versions, standings, strata, sent, answers, synthetic, languages = (
+        zip(*rows, strict=True) if rows else ([],) * 8
+    )
     numbered = np.array(versions, np.int64)
-    table = _parse(answers, questions)
+    if merges:
+        named = zip(answers, versions, strict=True)
+        table = _parse([_merged(text, questionnaires[version], merges) for text, version in named], questions)
+    else:
+        table = _parse(answers, questions)
     read = {name: _column(question, table, numbered) for name, question in questions.items()}
     reasons = MissingReasons(questionnaires, read, numbered, np.array(standings, np.str_), sent, answers)
     filled = {name: replace(read[name], missing=reasons.of(question, table)) for name, question in questions.items()}
     return Columns(
-        tuple(ids), reasons.standings, numbered, np.array(strata, np.str_), np.array(synthetic, np.bool_), filled
-    )
+        tuple(ids), reasons.standings, numbered, np.array(strata, np.str_), np.array(synthetic, np.bool_),
+        np.array(languages, np.str_), filled,
+    )  # fmt: skip
+
+
+def _merged(answers: str, questionnaire: Questionnaire, merges: Merges) -> str:
+    """Returns stored answers with the codes that merged options and rows are counted as."""
+    return json.dumps(merge_answers(questionnaire, json.loads(answers), merges))
 
 
 def _column(question_versions: QuestionVersions, table: pa.Table, versions: NDArray[np.int64]) -> AnswerColumn:
-    here = np.isin(versions, list(question_versions.pages))
-    column = kind_of(question_versions.question).read_column(
-        question_versions.question, _whole(table[question_versions.stored_as]), here
+    question = question_versions.question
+    kind, here = kind_of(question), np.isin(versions, list(question_versions.pages))
+    column = kind.read_column(question, _whole(table[question_versions.stored_as]), here)
+    steps = question.options if question.rows else ()
+    return replace(
+        column,
+        numbers=_converted(column.numbers, question_versions, versions),
+        offered=_offered(kind.counted_parts(question), question_versions.offers, question_versions, versions),
+        offered_steps=_offered(steps, question_versions.offers_step, question_versions, versions),
     )
-    return replace(column, offered=_offered(question_versions, versions))
 
 
-def _offered(question_versions: QuestionVersions, versions: NDArray[np.int64]) -> Flags:
-    """Returns whether each response's version has each option or row; empty if all versions have all."""
-    kind = kind_of(question_versions.question)
-    parts = kind.counted_parts(question_versions.question)
-    offered = {
-        version: {part.code for part in kind.counted_parts(question)}
-        for version, (_, question) in question_versions.pages.items()
-    }
-    if all(len(codes) == len(parts) for codes in offered.values()):
+def _converted(numbers: Floats, question_versions: QuestionVersions, versions: NDArray[np.int64]) -> Floats:
+    """Returns numbers in the newest unit."""
+    for version, factor in question_versions.factors.items():
+        numbers = np.where(versions == version, numbers * factor, numbers)
+    return numbers
+
+
+def _offered(
+    parts: Sequence[Option | MatrixRow],
+    offers: Callable[[int, str], bool],
+    question_versions: QuestionVersions,
+    versions: NDArray[np.int64],
+) -> Flags:
+    """Returns whether each response's version has each option, row or step; empty if all versions have all."""
+    having = [[version for version in question_versions.pages if offers(version, part.code)] for part in parts]
+    if all(len(some) == len(question_versions.pages) for some in having):
         return np.empty((0, 0), np.bool_)
-    having = [[version for version, codes in offered.items() if part.code in codes] for part in parts]
     return np.stack([np.isin(versions, some) for some in having], axis=1)

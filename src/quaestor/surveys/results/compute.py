@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.measures.descriptive import share
@@ -12,7 +12,8 @@ from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, count_rea
 from quaestor.surveys.model.flow import fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult
-from quaestor.surveys.model.records import AGREE, DECLINE, Question, Questionnaire
+from quaestor.surveys.model.question_versions import QuestionVersions
+from quaestor.surveys.model.records import AGREE, DECLINE, MatrixRow, Option, Question
 from quaestor.surveys.results.counting import CountedAnswers, CountingCache, group_responses
 
 
@@ -71,17 +72,19 @@ def survey_results(
     *,
     by: str = "",
     unfinished: bool = False,
+    where: Sequence[str] = (),
     only: str = "",
     room: CountingCache | None = None,
 ) -> SurveyResults:
-    """Counts every question of a survey, or `only` one, compared by the answers to the question `by` if given."""
-    counted = (room or CountingCache()).counted(surveys, name, unfinished)
+    """Counts every question of a survey, or `only` one, compared by the answers to the question `by` if given.
+
+    With `where`, counts only the responses in these groups, as `CountingCache.counted` describes.
+    """
+    counted = (room or CountingCache()).counted(surveys, name, unfinished, where)
     groups = group_responses(counted, by) if by else None
     counting = Counting(counted.used, groups, surveys.study.settings.study.seed)
     columns = counted.columns.questions.items()
-    results = tuple(
-        _count(column, counting, counted.questionnaire) for key, column in columns if key != by and only in ("", key)
-    )
+    results = tuple(_count(column, counting, counted) for key, column in columns if key != by and only in ("", key))
     return SurveyResults(counted, results, groups, tuple(int(member.sum()) for member in counting.members))
 
 
@@ -90,26 +93,42 @@ def response_rate(used: int, invited: int) -> Share:
     return share(used, invited)
 
 
-def _count(column: AnswerColumn, counting: Counting, questionnaire: Questionnaire) -> QuestionResult:
-    question = replace(column.question, text=fill_in_answers(column.question.text, questionnaire, {}))
+def _count(column: AnswerColumn, counting: Counting, counted: CountedAnswers) -> QuestionResult:
+    question = replace(column.question, text=fill_in_answers(column.question.text, counted.questionnaire, {}))
+    versions, kind = counted.questions.get(column.question.id), kind_of(question)
     answered = column.answered[counting.used]
     result = QuestionResult(
         question,
         int(answered.sum()),
         count_reasons(column.missing[counting.used]),
         bases=counting.bases(answered),
-        partly=tuple(_partly_offered(column, counting.used, answered)),
+        partly=tuple(_partly_offered(kind.counted_parts(question), column.offered, counting.used, answered)),
+        partly_steps=tuple(_partly_offered(question.options, column.offered_steps, counting.used, answered)),
+        earlier=tuple(versions.earlier_labels()) if versions else (),
+        converted=tuple(_converted(versions, counted, column)) if versions else (),
     )
-    return kind_of(question).count(column, counting, result)
+    return kind.count(column, counting, result)
 
 
-def _partly_offered(column: AnswerColumn, used: Flags, answered: Flags) -> Iterator[tuple[str, int]]:
-    """Yields options or rows that only some versions offer, and how many respondents could choose them."""
-    if column.offered.size:
-        could = column.offered[used][answered].sum(axis=0).tolist()
-        for part, count in zip(kind_of(column.question).counted_parts(column.question), could, strict=True):
+def _partly_offered(
+    parts: Sequence[Option | MatrixRow], offered: Flags, used: Flags, answered: Flags
+) -> Iterator[tuple[str, int]]:
+    """Yields options, rows or steps that only some versions offer, and how many respondents could choose them."""
+    if offered.size:
+        could = offered[used][answered].sum(axis=0).tolist()
+        for part, count in zip(parts, could, strict=True):
             if count < int(answered.sum()):
                 yield part.label, count
+
+
+def _converted(
+    versions: QuestionVersions, counted: CountedAnswers, column: AnswerColumn
+) -> Iterator[tuple[str, float, int]]:
+    """Yields each earlier unit, its factor, and how many respondents answered in it."""
+    for version, factor in versions.factors.items():
+        here = counted.used & column.answered & (counted.columns.versions == version)
+        if here.any():
+            yield versions.merged[version].unit, factor, int(here.sum())
 
 
 def _consent(column: AnswerColumn) -> ConsentCounts:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
+from quaestor.surveys.invitations import SHARED_BY, count_invitations
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_columns import REASONS, AnswerColumn, Flags, find_index, find_reasons
 from quaestor.surveys.model.flow import fill_in_answers
-from quaestor.surveys.model.question_ids import stored_id
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Groups
+from quaestor.surveys.model.question_versions import QuestionVersions, merge_answer, stored_id
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.respond import read_questionnaire_for
 from quaestor.surveys.results.columns import ColumnReader, Columns
 
-STRATUM = "stratum"
+STRATUM, VERSION, LANGUAGE = "stratum", "version", "language"
+SMALLER_STRATA = "smaller strata"
 DROPPED = "left out by the lead"
 
 
@@ -36,6 +40,9 @@ class CountedAnswers:
     """Number of responses not counted, by reason."""
     erased: int
     """Number of withdrawn and erased responses."""
+    questions: Mapping[str, QuestionVersions] = field(repr=False, default_factory=dict)
+    where: tuple[str, ...] = ()
+    """The conditions that the counted responses meet."""
 
     @property
     def base(self) -> int:
@@ -85,24 +92,31 @@ class CountingCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[str, tuple[object, Columns]] = {}
-        self._pieces: dict[str, tuple[int, ColumnReader]] = {}
+        self._pieces: dict[str, tuple[object, ColumnReader]] = {}
 
-    def counted(self, surveys: Surveys, name: str, unfinished: bool = False) -> CountedAnswers:
-        """Returns finished responses that the lead did not exclude, and open ones if `unfinished`."""
+    def counted(
+        self, surveys: Surveys, name: str, unfinished: bool = False, where: Sequence[str] = ()
+    ) -> CountedAnswers:
+        """Returns finished responses that the lead did not exclude, and open ones if `unfinished`.
+
+        With `where`, only those that are in each of these groups, written as `NAME=GROUP`.
+        """
         questionnaire = surveys.questionnaire(name)
-        columns = self.columns(surveys, name)
-        decisions = surveys.fielding(name).decisions
-        dropped = {decision.response for decision in decisions.values() if not decision.keep}
+        columns, questions = self._read(surveys, name)
+        dropped = surveys.fielding(name).dropped
         used = (ResponseStatus.FINISHED, ResponseStatus.OPEN) if unfinished else (ResponseStatus.FINISHED,)
         standing = np.isin(columns.standings, [status.value for status in used])
         kept = np.array([name not in dropped for name in columns.ids], np.bool_) if dropped else np.ones_like(standing)
         unused = [status.value for status in ResponseStatus if status not in used]
         left_out = {status: int((columns.standings == status).sum()) for status in unused}
         left_out[DROPPED] = int((standing & ~kept).sum())
-        return CountedAnswers(
+        strata = hide_small_strata(surveys, name, columns.strata, standing & kept)
+        columns = columns if strata is columns.strata else replace(columns, strata=strata)
+        counted = CountedAnswers(
             name, questionnaire, columns, standing & kept,
-            {why: count for why, count in left_out.items() if count}, surveys.answers.erased(name),
+            {why: count for why, count in left_out.items() if count}, surveys.answers.erased(name), questions,
         )  # fmt: skip
+        return _filter(counted, where) if where else counted
 
     def read_ahead(self, surveys: Surveys) -> None:
         """Reads the columns of every survey in advance."""
@@ -111,35 +125,84 @@ class CountingCache:
 
     def columns(self, surveys: Surveys, name: str) -> Columns:
         """Returns every response to a survey, regardless of status."""
+        return self._read(surveys, name)[0]
+
+    def _read(self, surveys: Surveys, name: str) -> tuple[Columns, Mapping[str, QuestionVersions]]:
+        merges = surveys.fielding(name).merges
         with self._lock:
             newest = surveys.answers.version(name)
             # The change stamp is read before the answers, so an answer that arrives meanwhile is read the next time.
             number = newest.number if newest else 0
-            mark = (surveys.answers.mark(name), number)
-            kept = self._kept.get(name)
-            if kept is not None and kept[0] == mark:
-                return kept[1]
-            known = self._pieces.get(name)
-            if known is None or known[0] != number or not number:
-                versions = {version: surveys.questionnaire(name, version) for version in range(1, number + 1)}
-                known = (number, ColumnReader(versions or {0: surveys.questionnaire(name)}))
+            read_as = (number, tuple(sorted(merges.items())))
+            mark = (surveys.answers.mark(name), read_as)
+            kept, known = self._kept.get(name), self._pieces.get(name)
+            if kept is not None and known is not None and kept[0] == mark:
+                return kept[1], known[1].questions
+            if known is None or known[0] != read_as or not number:
+                versions = surveys.versions(name) or {0: surveys.questionnaire(name)}
+                known = (read_as, ColumnReader(versions, merges))
             columns = known[1].columns(surveys.answers.held(name))
             self._kept[name], self._pieces[name] = (mark, columns), known
-            return columns
+            return columns, known[1].questions
 
 
 def group_responses(counted: CountedAnswers, by: str) -> Groups:
-    """Groups by a question with options, by a row of a matrix as `QUESTION.ROW`, or by `stratum`."""
-    if by == STRATUM:
-        strata = sorted({*counted.columns.strata.tolist()} - {""})
-        if not strata:
-            raise InputError(f"no response to {counted.survey!r} has a stratum: compare by a question instead")
-        members = np.stack([counted.columns.strata == stratum for stratum in strata], axis=1)
-        return Groups(by, "Stratum", tuple(strata), tuple(strata), members, overlapping=False)
+    """Groups by a question with options, a row of a matrix as `QUESTION.ROW`, stratum, version or language.
+
+    A question with the id `stratum`, `version` or `language` comes before what this word means otherwise.
+    """
     name, _, row = by.partition(".")
+    values = _values(counted.columns, by) if name not in counted.columns.questions else None
+    if values is not None:
+        keys = sorted(
+            {*values.tolist()} - {""}, key=lambda key: (key == SMALLER_STRATA, len(key) if by == VERSION else 0, key)
+        )
+        if not keys:
+            raise InputError(f"no response to {counted.survey!r} has a {by}: compare by a question instead")
+        members = np.stack([values == key for key in keys], axis=1)
+        labels = tuple(f"version {key}" if by == VERSION else key for key in keys)
+        return Groups(by, by.capitalize(), tuple(keys), labels, members, overlapping=False)
     column = counted.column(name)
     label = fill_in_answers(column.question.text, counted.questionnaire, {})
     return kind_of(column.question).group(column, by, row, label)
+
+
+def _values(columns: Columns, by: str) -> NDArray[np.str_] | None:
+    """Returns the stratum, version or language of each response; None if `by` is none of these."""
+    known = {STRATUM: columns.strata, VERSION: columns.versions.astype(np.str_), LANGUAGE: columns.languages}
+    return known.get(by)
+
+
+def _filter(counted: CountedAnswers, where: Sequence[str]) -> CountedAnswers:
+    used = counted.used
+    for condition in where:
+        by, equals, group = (part.strip() for part in condition.partition("="))
+        if not equals or not by or not group:
+            raise InputError(f"{condition!r} is not a filter: write QUESTION=OPTION, version=2 or language=de")
+        groups = group_responses(counted, by)
+        used = used & groups.members[:, find_index(group, groups.keys, f"answer to {by!r}")]
+    left_out = {**counted.left_out, "not selected": int(counted.used.sum() - used.sum())}
+    return replace(counted, used=used, left_out={why: n for why, n in left_out.items() if n}, where=tuple(where))
+
+
+def hide_small_strata(surveys: Surveys, name: str, strata: NDArray[np.str_], used: Flags) -> NDArray[np.str_]:
+    """Returns strata in which nobody can be found by subtracting the groups from the total.
+
+    In an anonymous survey, a response has no stratum if fewer than five people were invited in it. If there are only
+    a few such responses, the smallest other strata are combined with them.
+    """
+    if not surveys.questionnaire(name).anonymous or not count_invitations(surveys, name):
+        return strata
+    sizes = Counter(strata[used].tolist())
+    few = sizes.pop("", 0)
+    if not few or not sizes:
+        return strata
+    joined = {""}
+    while few < SHARED_BY and sizes:
+        smallest = min(sizes, key=lambda stratum: (sizes[stratum], stratum))
+        few += sizes.pop(smallest)
+        joined.add(smallest)
+    return np.where(np.isin(strata, list(joined)), SMALLER_STRATA, strata.astype(object)).astype(np.str_)
 
 
 PAGE = 50
@@ -186,7 +249,10 @@ def list_texts(surveys: Surveys, counted: CountedAnswers, question: str, part: s
     places = np.flatnonzero(mask & counted.used)[:most].tolist()
     answers = [response.answers.get(name, {}) for response in _responses(surveys, counted, places)]
     if part:
-        return [str(answer.get("texts", {}).get(part, "")) for answer in answers]
+        merges = surveys.fielding(counted.survey).merges
+        question_asked = replace(column.question, id=name)
+        merged = [merge_answer(question_asked, answer, merges) for answer in answers]
+        return [str(answer.get("texts", {}).get(part, "")) for answer in merged]
     return [kind.in_words(column.question, answer) for answer in answers]
 
 

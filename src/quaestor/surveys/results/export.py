@@ -26,6 +26,7 @@ def results_json(results: SurveyResults) -> dict[str, Any]:
         "left_out": dict(results.counted.left_out),
         "withdrawn": results.counted.erased,
         "synthetic": results.synthetic,
+        "where": list(results.counted.where),
         "by": _groups(results.groups, results.sizes) if results.groups else None,
         "consents": [
             {
@@ -59,6 +60,17 @@ def _question(result: QuestionResult) -> dict[str, Any]:
         "base": result.base,
         "missing": {reason.value: count for reason, count in result.missing.items()},
         "bases": list(result.bases),
+        "earlier": [
+            {
+                "part": label.part,
+                "code": label.code,
+                "label": label.label,
+                "earlier": label.earlier,
+                "versions": list(label.versions),
+            }
+            for label in result.earlier
+        ],
+        "converted": [{"unit": unit, "factor": factor, "answers": count} for unit, factor, count in result.converted],
         **kind_of(question).as_json(result),
     }
 

@@ -11,11 +11,12 @@ from quaestor.render.number_format import decimal, interval, probability
 from quaestor.surveys.model.flow import fill_in_answers
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_results import Distribution, Numbers, QuestionResult
-from quaestor.surveys.model.records import Missing
+from quaestor.surveys.model.records import EarlierLabel, Missing
 from quaestor.surveys.results.compute import SurveyResults
-from quaestor.surveys.results.counting import CountedAnswers, ResponseSelection, group_responses
+from quaestor.surveys.results.counting import DROPPED, CountedAnswers, ResponseSelection, group_responses
 
 NO_TEST = "no test, because all answers are the same or all are in one group"
+OVERLAPPING = "A response may be in several of these groups, so they are shown side by side and not tested."
 SEVERAL = "Several options could be chosen, so shares can add up to more than 100%."
 MISSING = {
     Missing.NOT_SHOWN: "not shown",
@@ -54,11 +55,27 @@ def write_remarks(result: QuestionResult) -> list[str]:
     if result.partly:
         some = ", ".join(f"{label} ({could:,})" for label, could in result.partly)
         remarks.append(f"Versions differ, so not everybody {kind_of(result.question).partly_offered}: {some}.")
+    if result.partly_steps:
+        some = ", ".join(f"{label} ({could:,})" for label, could in result.partly_steps)
+        remarks.append(
+            f"Versions differ, so not everybody was offered each step; shares are of those who were: {some}."
+        )
+    remarks += [_reworded(label) for label in result.earlier]
+    for unit, factor, count in result.converted:
+        answers = "1 answer was" if count == 1 else f"{count:,} answers were"
+        remarks.append(f"{answers} given in {unit or 'another unit'} and multiplied by {factor:.6g}.")
     if result.numbers is not None and result.numbers.left_out:
         many = result.numbers.left_out
         left = "1 answer is" if many == 1 else f"{many:,} answers are"
         remarks.append(f"{left} not counted here: the number is implausibly large or small.")
     return remarks
+
+
+def _reworded(label: EarlierLabel) -> str:
+    versions = ", ".join(map(str, label.versions))
+    where = f"In version{'s' if len(label.versions) > 1 else ''} {versions}"
+    what = f"“{label.label}” read" if label.part else "the question read"
+    return f"{where}, {what} “{label.earlier}”."
 
 
 def write_doubts(tests: Sequence[ComparisonInWords]) -> list[str]:
@@ -138,11 +155,23 @@ def counted_in_words(results: SurveyResults) -> list[str]:
     sentences = ["1 response is counted." if results.base == 1 else f"{results.base:,} responses are counted."]
     left = [f"{count:,} {_STANDINGS.get(why, why)}" for why, count in results.counted.left_out.items()]
     left += [f"{results.counted.erased:,} withdrawn and erased"] if results.counted.erased else []
+    if results.counted.where:
+        sentences[0] = f"{sentences[0][:-1]}, where {' and '.join(results.counted.where)}."
     if left:
         sentences.append(f"Not counted: {', '.join(left)}.")
     if results.synthetic:
         sentences.append(f"{results.synthetic:,} of them are synthetic.")
     return sentences
+
+
+def groups_in_words(results: SurveyResults) -> list[str]:
+    """Describes the groups that are compared: their sizes, and whether a response can be in several."""
+    groups = results.groups
+    if groups is None:
+        return []
+    sizes = ", ".join(f"{label} ({size:,})" for label, size in zip(groups.labels, results.sizes, strict=True))
+    overlapping = [OVERLAPPING] if groups.overlapping else []
+    return [" ".join([f"Compared by “{groups.label}”: {sizes}.", *overlapping])]
 
 
 def consents_in_words(results: SurveyResults) -> list[str]:
@@ -171,4 +200,9 @@ def which_in_words(counted: CountedAnswers, which: ResponseSelection) -> list[tu
     return pairs
 
 
-_STANDINGS = {"open": "not finished", "screened out": "screened out", "declined": "without consent"}
+_STANDINGS = {
+    "open": "not finished",
+    "screened out": "screened out",
+    "declined": "without consent",
+    DROPPED: "excluded by the lead",
+}

@@ -191,8 +191,8 @@ class AnswerFile:
                 return
             after = row[-1][0]
 
-    def held(self, survey: str, many: int = 20_000) -> Iterator[list[tuple[str, int, str, str, str, str, int]]]:
-        """Yields stored rows for counting: id, version, status, stratum, submitted pages, answers, synthetic.
+    def held(self, survey: str, many: int = 20_000) -> Iterator[list[tuple[str, int, str, str, str, str, int, str]]]:
+        """Yields stored rows for counting: id, version, status, stratum, submitted pages, answers, synthetic, language.
         They come in chunks by the beginning of their ids, so that a new answer changes one chunk only."""
         parted = sum(self.counts(survey).values()) > many
         edges = ["", *"123456789abcdef", "\U0010ffff"] if parted else ["", "\U0010ffff"]
@@ -200,7 +200,7 @@ class AnswerFile:
             with self._file.reading() as reading:
                 # The plus prevents an index on survey, with which SQLite would look up every response separately.
                 yield reading.execute(
-                    "SELECT id, version, standing, stratum, sent, answers, synthetic FROM responses"
+                    "SELECT id, version, standing, stratum, sent, answers, synthetic, language FROM responses"
                     " WHERE +survey = ? AND id >= ? AND id < ? ORDER BY id",
                     (survey, low, high),
                 ).fetchall()
@@ -227,11 +227,11 @@ class AnswerFile:
             for name, version, standing, language, stratum, seconds, source, synthetic in rows
         ]
 
-    def seconds(self, survey: str) -> list[float]:
-        """Returns the time spent on finished responses, if known."""
+    def seconds(self, survey: str) -> dict[str, float]:
+        """Returns the time spent on each finished response, if known."""
         with self._file.reading() as reading:
-            query = "SELECT seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
-            return [seconds for (seconds,) in reading.execute(query, (survey, ResponseStatus.FINISHED.value))]
+            query = "SELECT id, seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
+            return dict(reading.execute(query, (survey, ResponseStatus.FINISHED.value)).fetchall())
 
     def finished_by_stratum(self, survey: str) -> dict[str, int]:
         """Returns the number of responses finished on the web, by stored stratum."""

@@ -17,6 +17,7 @@ from quaestor.base.names import parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import count_invitations, invite, links_csv
 from quaestor.surveys.lifecycle import Surveys, close_survey, open_survey, review_response, survey_files
+from quaestor.surveys.model.version_edits import UNIT, EditAnswers, PartKey
 from quaestor.surveys.open_answers import erase_response
 from quaestor.surveys.pages.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
 from quaestor.surveys.pages.preview import PreviewPage, walk
@@ -38,6 +39,8 @@ from quaestor.web.security.forms import parse_fields, read_fields
 from quaestor.web.study_session import StudySession
 
 _Found = TypeVar("_Found")
+DIFFERENT = "-"
+"""The value of a field that says that nothing new is the same."""
 _DECIDED = {"keep": True, "leave out": False}
 
 
@@ -74,7 +77,8 @@ class SurveyDeskPages(Pages):
     async def _survey(self, request: Request, status: int = 200, **more: Any) -> Response:
         name = request.path_params["name"]
         overview, waiting = await self.work(lambda: self._read_survey(name))
-        context = {"one": overview, "waiting": waiting, "public": _public_link(request, name)}
+        public = _public_link(request, name)
+        context: dict[str, Any] = {"one": overview, "waiting": waiting, "public": public, "typed": {}}
         context |= shared(request, name, was_opened=overview.line.version is not None)
         return self.page(request, "survey.html", {**context, **more}, status)
 
@@ -88,15 +92,15 @@ class SurveyDeskPages(Pages):
         name, who = request.path_params["name"], require_visitor(request).name
         fields = await read_fields(request)
         try:
-            await self.work(lambda: self._act(name, who, fields.get("act", "")))
+            await self.work(lambda: self._act(name, who, fields.get("act", ""), _edit_answers(fields)))
         except QuaestorError as error:
-            return await self._survey(request, refusal_status(error), refused=str(error))
+            return await self._survey(request, refusal_status(error), refused=str(error), typed=fields)
         return self.go(request, "survey", name=name)
 
-    def _act(self, name: str, who: str, act: str) -> None:
+    def _act(self, name: str, who: str, act: str, answers: EditAnswers) -> None:
         match act:
             case "open":
-                open_survey(self.session.surveys, name, who)
+                open_survey(self.session.surveys, name, who, answers)
             case "close":
                 close_survey(self.session.surveys, name, who)
             case unknown:
@@ -132,7 +136,7 @@ class SurveyDeskPages(Pages):
         )
         if page > responses.pages:
             raise HTTPException(404)
-        chosen = {"standing": standing, "shown": shown, "standings": STANDING_WORDS, "ways_shown": SHOWN}
+        chosen = {"standing": standing, "shown": shown, "status_counts": STANDING_WORDS, "ways_shown": SHOWN}
         erasing = {"erasing": await self.pending_erasures()}
         context = {"found": responses, **erasing, **chosen, **shared(request, request.path_params["name"])}
         return self.page(request, "survey_responses.html", context)
@@ -205,6 +209,23 @@ class SurveyDeskPages(Pages):
             return call(surveys, name)
 
         return await self.work(found)
+
+
+def _edit_answers(fields: Mapping[str, str]) -> EditAnswers:
+    """Returns the answers about replaced options, from fields named `edit:QUESTION:PART:CODE`."""
+    same: dict[PartKey, str] = {}
+    different: list[PartKey] = []
+    for field, value in fields.items():
+        parts = field.split(":", 3)
+        if parts[0] == "edit" and len(parts) == 4:
+            key = parts[1], parts[2], parts[3]
+            if value.strip() == DIFFERENT:
+                different.append(key)
+            elif value.strip():
+                same[key] = value.strip()
+            elif key[1] == UNIT:
+                different.append(key)
+    return EditAnswers(same, different)
 
 
 def shared(request: Request, name: str = "", was_opened: bool = True) -> dict[str, Any]:

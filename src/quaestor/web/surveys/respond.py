@@ -27,14 +27,14 @@ from quaestor.surveys.respond import (
     access_status,
     begin_response,
     code_at_entrance,
+    find_previous_page,
     is_mark,
     page_after,
-    page_back,
     read_questionnaire_for,
     require_response,
     show_again,
     show_page,
-    shown_mark,
+    sign_time_stamp,
     submit_page,
     time_spent,
     withdraw,
@@ -128,7 +128,7 @@ class RespondentPages(PublicPages):
         survey_page = show_page(self._surveys, code, page, self._find_response(name, code))
         if isinstance(survey_page, SurveyPage):
             at = access_status(self._surveys, self.session.latest, name, survey_page.response.language)
-            if not at.goes_on:
+            if not at.accepts_pages:
                 return at
         return survey_page
 
@@ -155,7 +155,7 @@ class RespondentPages(PublicPages):
             return await self._too_late(request, error)
         if response.standing is not ResponseStatus.OPEN:
             return self.go(request, "answer-end", name=name, code=code)
-        leads_to = page_back if back else page_after
+        leads_to = find_previous_page if back else page_after
         following = await self.work(lambda: leads_to(self._surveys, response, page))
         return self.go(request, "answer", f"page={following}" if following else "", name=name, code=code)
 
@@ -181,7 +181,7 @@ class RespondentPages(PublicPages):
         name, code = _place(request)
         questionnaire = await self.work(lambda: read_questionnaire_for(self._surveys, self._find_response(name, code)))
         at = await self.work(lambda: access_status(self._surveys, self.session.latest, name, questionnaire.language))
-        if not at.goes_on:
+        if not at.accepts_pages:
             return self._show_closed(request, at, code)
         why = refusal_in_words(error, questionnaire.words, "not-this-page")
         context = {"title": "not-taken", "key": "", "why": why, "back": code, "survey": questionnaire}
@@ -192,7 +192,7 @@ class RespondentPages(PublicPages):
         # The time of a page with errors counts from when it was first shown.
         since = _first_value(met.form, "since")
         if not is_mark(met.response, met.page.id, since):
-            since = shown_mark(met.response, met.page.id, self._clock().timestamp())
+            since = sign_time_stamp(met.response, met.page.id, self._clock().timestamp())
         came_again = status == 200 and met.page.id in met.response.sent and request.query_params.get("page") is None
         context = {
             "survey": met.questionnaire,

@@ -63,27 +63,27 @@ class SurveyResultPages(Pages):
 
     async def results(self, request: Request) -> Response:
         """Shows every question, optionally compared by the answers to another one."""
-        name, by, unfinished = self._parse_query(request)
+        name, by, unfinished, where = self._parse_query(request)
         surveys = await self.work(lambda: self._surveys(name))
         refused = ""
         try:
             results = await self.work(
-                lambda: results_page(surveys, name, by=by, unfinished=unfinished, room=self._room)
+                lambda: results_page(surveys, name, by=by, unfinished=unfinished, room=self._room, where=where)
             )
         except InputError as error:
-            if not by:
+            if not by and not where:
                 raise
-            refused, by = str(error), ""
+            refused, by, where = str(error), "", ()
             results = await self.work(
                 lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room)
             )
-        kept = {"unfinished": "1"} if unfinished else {}
+        kept: dict[str, object] = {"where": where, **({"unfinished": "1"} if unfinished else {})}
 
         def behind(**which: object) -> str:
-            return urlencode({**{key: value for key, value in which.items() if value}, **kept})
+            return urlencode({**{key: value for key, value in which.items() if value}, **kept}, doseq=True)
 
         context = {
-            "page": results, "results": results.results, "by": by, "unfinished": unfinished,
+            "page": results, "results": results.results, "by": by, "unfinished": unfinished, "where": where,
             "behind": behind, "refused": refused, "share_interval": share_interval,
             "counted": counted_in_words(results.results), "leads": require_visitor(request).can(Permission.LEAD),
             **shared(request, name),
@@ -92,9 +92,9 @@ class SurveyResultPages(Pages):
 
     async def answers(self, request: Request) -> Response:
         """Lists the responses behind a number, by id."""
-        name, _, unfinished = self._parse_query(request)
+        name, _, unfinished, where = self._parse_query(request)
         which, page = _parse_selection(request.query_params), parse_page_number(request)
-        answers, words, title = await self.work(lambda: self._list_answers(name, which, page, unfinished))
+        answers, words, title = await self.work(lambda: self._list_answers(name, which, page, unfinished, where))
         if page > answers.pages:
             raise HTTPException(404)
         query = [(key, value) for key, value in request.query_params.multi_items() if key != "page"]
@@ -102,10 +102,10 @@ class SurveyResultPages(Pages):
         return self.page(request, "survey_answers.html", context)
 
     def _list_answers(
-        self, name: str, which: ResponseSelection, page: int, unfinished: bool
+        self, name: str, which: ResponseSelection, page: int, unfinished: bool, where: Sequence[str]
     ) -> tuple[AnswersBehind, Sequence[tuple[str, str]], str]:
         surveys = self._surveys(name)
-        counted = self._room.counted(surveys, name, unfinished)
+        counted = self._room.counted(surveys, name, unfinished, where)
         return (
             list_answers_behind(surveys, counted, which, page),
             which_in_words(counted, which),
@@ -114,22 +114,25 @@ class SurveyResultPages(Pages):
 
     async def drawing(self, request: Request) -> Response:
         """Returns the figure of a question as SVG; narrow for phones if the query asks for it."""
-        name, by, unfinished = self._parse_query(request)
+        name, by, unfinished, where = self._parse_query(request)
         question, narrow = request.query_params.get("question", ""), request.query_params.get("width") == "narrow"
-        svg = await self.work(lambda: self._draw_question(name, question, by, unfinished, narrow))
+        svg = await self.work(lambda: self._draw_question(name, question, by, unfinished, where, narrow))
         if svg is None:
             raise HTTPException(404)
         return Response(svg, media_type="image/svg+xml")
 
-    def _draw_question(self, name: str, question: str, by: str, unfinished: bool, narrow: bool) -> str | None:
+    def _draw_question(
+        self, name: str, question: str, by: str, unfinished: bool, where: Sequence[str], narrow: bool
+    ) -> str | None:
         results = survey_results(
-            self._surveys(name), name, by=by, unfinished=unfinished, only=question, room=self._room
+            self._surveys(name), name, by=by, unfinished=unfinished, where=where, only=question, room=self._room
         )
         return svg_of_question(results, question, narrow=narrow)
 
-    def _parse_query(self, request: Request) -> tuple[str, str, bool]:
+    def _parse_query(self, request: Request) -> tuple[str, str, bool, tuple[str, ...]]:
         query = request.query_params
-        return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1"
+        where = tuple(condition for condition in query.getlist("where") if condition)
+        return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1", where
 
     def _surveys(self, name: str) -> Surveys:
         surveys_if_any = self.session.surveys_if_any

@@ -128,6 +128,10 @@ class QuestionKind:
         """Yields answers that tests tell apart, as a form would have them; one that `check` refuses is passed over."""
         yield {self.field: "…"}
 
+    def is_counted_with(self, question: Question, newer: Sequence[Question]) -> bool:
+        """Tells whether answers to a version can be counted together with those to newer ones of the same shape."""
+        return True
+
     # Shown and answered.
 
     def shuffle(self, question: Question, chance: random.Random) -> Question:
@@ -209,6 +213,10 @@ class QuestionKind:
     def cell(self, answer: Answer, code: str) -> str:
         """Returns the cell of a wide table for an answer, or for one part of it."""
         return str(answer.get(self.field, ""))
+
+    def convert(self, answer: Answer, factor: float) -> Answer:
+        """Returns an answer in another unit, for an export."""
+        return answer
 
     def tidy_line(self, code: str, answer: Answer, reason: str, options: OptionPlaces) -> tuple[str, ...]:
         """Returns code, label, order, text, number and reason of one part of an answer."""

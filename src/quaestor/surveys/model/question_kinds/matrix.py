@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
 from quaestor.measures.survey_answers import adjust_p_values, compare_groups, single_shares
 from quaestor.render.figures.records import Figure
@@ -24,6 +25,7 @@ from quaestor.surveys.model.answer_cells import CODE, AnswerCells, CellPart, pla
 from quaestor.surveys.model.answer_columns import (
     AnswerColumn,
     Flags,
+    Small,
     build_column,
     count_reasons,
     find_index,
@@ -117,6 +119,12 @@ class Matrix(QuestionKind):
             yield _with_texts(question, {**rest, **rows})
             if any(chosen):
                 yield _with_texts(question, rows)
+
+    def is_counted_with(self, question: Question, newer: Sequence[Question]) -> bool:
+        """Two scales are the same if one only lacks steps of the other; with steps replaced, it is another scale."""
+        steps = {step.code for step in question.options}
+        others = [{step.code for step in other.options} for other in newer]
+        return all(steps <= other or other <= steps for other in others)
 
     def shuffle(self, question: Question, chance: random.Random) -> Question:
         free = [row for row in question.rows if not row.text]
@@ -287,16 +295,29 @@ def _with_texts(question: Question, rows: Mapping[str, str]) -> Answer:
 def _count_row(column: AnswerColumn, place: int, counting: Counting) -> Distribution:
     options, row = column.question.options, column.question.rows[place]
     steps = column.places[counting.used, place]
-    shares = single_shares(steps, len(options))
-    by = [single_shares(steps[member], len(options)) for member in counting.members]
+    answered = steps >= 0
+    shares = _step_shares(column, counting, steps, answered)
+    by = [_step_shares(column, counting, steps, answered & member) for member in counting.members]
     lines = tuple(
         ResultLine(option.code, option.label, shares[step], by=tuple(group[step] for group in by))
         for step, option in enumerate(options)
     )
-    answered = steps >= 0
     missing = count_reasons(find_reasons(column, place)[counting.used])
     with_text = int(column.with_text[counting.used, place].sum())
     return Distribution(row.code, row.label, int(answered.sum()), missing, lines, with_text, counting.bases(answered))
+
+
+def _step_shares(column: AnswerColumn, counting: Counting, steps: Small, among: Flags) -> list[Share]:
+    """Returns the share of each step, of those whose version has it."""
+    count = len(column.question.options)
+    if not column.offered_steps.size:
+        return single_shares(steps[among], count)
+    offered = column.offered_steps[counting.used]
+    shares = []
+    for step in range(count):
+        chosen = (steps == step) & among
+        shares.append(share(int(chosen.sum()), int((chosen | (offered[:, step] & among)).sum())))
+    return shares
 
 
 def _row_json(row: Distribution) -> dict[str, Any]:
@@ -324,8 +345,8 @@ def _table_row(
     question: str, title: str, base: int, row: Distribution, shares: Sequence[Share], **group: str
 ) -> TableRow:
     cells = [base_cell(question, base, row=row.key, **group)]
-    for line, share in zip(row.lines, shares, strict=True):
-        cells.append(share_cell(share, build_selection(question, line.key, row.key, **group)))
+    for line, of_step in zip(row.lines, shares, strict=True):
+        cells.append(share_cell(of_step, build_selection(question, line.key, row.key, **group)))
     return TableRow(".".join(filter(None, (row.key, group.get("group", "")))), title, tuple(cells))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
@@ -44,7 +45,11 @@ MOST_BARS = 12
 MOST, LEAST = 1e15, 1e-9
 """Beyond these a number is a slip of the finger, and one of them would drown all others; 0 is none of them."""
 _LONGEST = 40
+_AS_STORED = "as stored"
+"""The key of the digits that were typed, in an answer that was converted to another unit."""
 _BLANKS = dict.fromkeys(map(ord, "\u00a0\u2009\u202f"), " ")
+_SEPARATORS = {ord(sign): plain for sign, plain in zip("٫٬．，－＋", ".,.,-+", strict=True)}
+"""Arabic and full-width separators and signs."""
 _DIGITS = re.compile(r"[+-]?[0-9., ]+")
 _GROUPS = r"[+-]?[1-9][0-9]{0,2}(?:%s[0-9]{3})+"
 _BY_COMMA, _BY_POINT = re.compile(_GROUPS % ","), re.compile(_GROUPS % r"\.")
@@ -85,6 +90,9 @@ class Number(QuestionKind):
         for value in _with_whole_numbers([*between, *marks, marks[0] - 1, marks[-1] + 1]):
             yield {self.field: str(int(value)) if value == int(value) else repr(value)}
 
+    def is_counted_with(self, question: Question, newer: Sequence[Question]) -> bool:
+        return question.unit == newer[0].unit or question.unit in newer[0].convert
+
     def check(self, question: Question, answer: Mapping[str, Any]) -> Answer:
         text = str(answer.get(self.field, "")).strip()
         return {self.field: typed_number(question, text)} if text else {}
@@ -98,7 +106,11 @@ class Number(QuestionKind):
 
     def tidy_line(self, code: str, answer: Answer, reason: str, options: OptionPlaces) -> tuple[str, ...]:
         number = str(answer.get(self.field, ""))
-        return "", "", "", number, number, reason
+        return "", "", "", str(answer.get(_AS_STORED, number)), number, reason
+
+    def convert(self, answer: Answer, factor: float) -> Answer:
+        number = _stored_number(str(answer.get(self.field, "")))
+        return {self.field: f"{number * factor:.15g}", _AS_STORED: answer.get(self.field, "")}
 
     def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
         texts = nested_field(answers, self.field)
@@ -178,12 +190,12 @@ def typed_number(question: Question, text: str) -> str:
         raise InvalidAnswer("too-low", said=text[:40], low=f"{question.low:g}")
     if question.high is not None and value > question.high:
         raise InvalidAnswer("too-high", said=text[:40], high=f"{question.high:g}")
-    return plain
+    return plain if value else plain.replace("-", "")
 
 
 def _without_separators(question: Question, text: str) -> str:
     """Returns digits with a point; `1.234,5`, `1 2` and `1,234`, of which nobody knows what was meant, are refused."""
-    plain = text.replace("\u2212", "-").translate(_BLANKS).strip().replace("- ", "-")
+    plain = _with_ascii_digits(text).replace("\u2212", "-").translate(_BLANKS).strip().replace("- ", "-")
     doubt = InvalidAnswer("odd-separators" if _DIGITS.fullmatch(plain) else "no-number", said=text[:40])
     if " " in plain and not _BY_BLANK.fullmatch(plain):
         raise doubt
@@ -193,11 +205,17 @@ def _without_separators(question: Question, text: str) -> str:
             raise doubt
         return plain
     in_groups = _BY_COMMA.fullmatch(plain) is not None
-    if in_groups and (question.whole or plain.count(",") > 1):
+    if in_groups and plain.count(",") > 1:
         return plain.replace(",", "")
     if in_groups or "." in plain or plain.count(",") > 1:
         raise doubt
     return plain.replace(",", ".")
+
+
+def _with_ascii_digits(text: str) -> str:
+    """Returns a number in the digits of any script, such as `１２` or `٣`, in the digits 0 to 9."""
+    digits = (str(unicodedata.decimal(sign, sign)) for sign in text.translate(_SEPARATORS))
+    return "".join(digits)
 
 
 def _with_whole_numbers(values: Iterable[float]) -> Iterator[float]:
@@ -220,7 +238,7 @@ def _stored_number(text: str) -> float:
         number = float(text)
     except ValueError:
         return math.inf
-    return math.inf if math.isnan(number) else number
+    return math.inf if math.isnan(number) else number + 0.0  # -0 is 0
 
 
 def _count_numbers(values: Floats, counting: Counting) -> Numbers:

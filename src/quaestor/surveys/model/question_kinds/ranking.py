@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from quaestor.base.errors import InputError, Problem
-from quaestor.measures.survey_answers import rankings
+from quaestor.measures.survey_answers import OptionRank, rankings
 from quaestor.render.figures.records import Figure
 from quaestor.render.number_format import decimal, percent, whole
 from quaestor.render.table_model import Cell, Group
@@ -184,10 +184,14 @@ class RankingQuestion(QuestionKind):
 
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         places, options = column.places[counting.used], column.question.options
+        offered = column.offered[counting.used] if column.offered.size else np.ones_like(places, np.bool_)
+        ranks = rankings(places, counting.seed, offered)
+        by = [rankings(places[member], counting.seed, offered[member]) for member in counting.members]
         lines = []
-        for place, (option, ranked) in enumerate(zip(options, rankings(places, counting.seed), strict=True)):
+        for place, option in enumerate(options):
             counts = np.bincount(places[:, place], minlength=len(options) + 1)[1:]
-            lines.append(RankedLine(option.code, option.label, ranked, tuple(counts.tolist())))
+            of_groups = tuple(group[place] for group in by)
+            lines.append(RankedLine(option.code, option.label, ranks[place], tuple(counts.tolist()), of_groups))
         return replace(result, ranked=tuple(lines))
 
     def as_json(self, result: QuestionResult) -> dict[str, Any]:
@@ -195,28 +199,19 @@ class RankingQuestion(QuestionKind):
             {
                 "option": line.key,
                 "label": line.label,
-                "placed": line.ranked.placed,
-                "mean": estimate_json(line.ranked.mean),
-                "first": share_json(line.ranked.first),
+                **_rank_json(line.ranked),
                 "places": list(line.places),
+                "groups": [_rank_json(group) for group in line.by],
             }
             for line in result.ranked
         ]
         return {"ranking": lines} if lines else {}
 
     def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
-        rows = []
-        for line in result.ranked:
-            mean, first = line.ranked.mean, line.ranked.first
-            came_first = build_selection(result.question.id, option=line.key, place="1")
-            cells = (
-                Cell((decimal(mean.value),), (mean.value,)),
-                Cell((bounds(mean),), (mean.low, mean.high)),
-                Cell((whole(first.count),), (first.count,), came_first),
-                Cell((percent(first.value),), (first.value,)),
-                base_cell(result.question.id, line.ranked.placed, option=line.key),
-            )
-            rows.append(TableRow(line.key, line.label, cells))
+        if groups is not None:
+            return _grouped_table(result, groups)
+        name = result.question.id
+        rows = [TableRow(line.key, line.label, _rank_cells(name, line.ranked, line.key)) for line in result.ranked]
         return _COLUMNS, (Group("", tuple(rows)),)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
@@ -238,9 +233,35 @@ class RankingQuestion(QuestionKind):
         return likert_size(_place_names(result.question), rows, narrow=narrow)
 
 
+def _rank_json(rank: OptionRank) -> dict[str, Any]:
+    return {"placed": rank.placed, "mean": estimate_json(rank.mean), "first": share_json(rank.first)}
+
+
+def _grouped_table(result: QuestionResult, groups: Groups) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
+    """One heading for each option, and below it all and every group."""
+    name, tables = result.question.id, []
+    for line in result.ranked:
+        rows = [TableRow(f"{line.key}.all", "all", _rank_cells(name, line.ranked, line.key), total=True)]
+        for key, label, rank in zip(groups.keys, groups.labels, line.by, strict=True):
+            cells = _rank_cells(name, rank, line.key, by=groups.name, group=key)
+            rows.append(TableRow(f"{line.key}.{key}", label, cells))
+        tables.append(Group(line.label, tuple(rows)))
+    return _COLUMNS, tuple(tables)
+
+
+def _rank_cells(question: str, rank: OptionRank, option: str, **group: str) -> tuple[Cell, ...]:
+    return (
+        Cell((decimal(rank.mean.value),), (rank.mean.value,)),
+        Cell((bounds(rank.mean),), (rank.mean.low, rank.mean.high)),
+        Cell((whole(rank.first.count),), (rank.first.count,), build_selection(question, option, place="1", **group)),
+        Cell((percent(rank.first.value),), (rank.first.value,)),
+        base_cell(question, rank.placed, option=option, **group),
+    )
+
+
 def read_place(text: str) -> int:
-    """Returns the place that a text names; 0 where it names none."""
-    return int(text) if len(text) <= _LONGEST_PLACE and text.isascii() and text.isdecimal() else 0
+    """Returns the place that a text names, in the digits of any script; 0 where it names none."""
+    return int(text) if len(text) <= _LONGEST_PLACE and text.isdecimal() else 0
 
 
 def find_gap(places: Collection[int]) -> int:

@@ -1,0 +1,214 @@
+"""What an edited questionnaire does to earlier answers, before it is opened as a new version."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quaestor.base.names import sort_by_similarity
+from quaestor.surveys.model.question_kinds import kind_of
+from quaestor.surveys.model.question_versions import (
+    OPTION,
+    ROW,
+    Merges,
+    collect_questions,
+    merge_answers,
+    merge_codes,
+    stored_id,
+)
+from quaestor.surveys.model.records import MatrixRow, Option, Question, Questionnaire, Response
+
+UNIT = "unit"
+PartKey = tuple[str, str, str]
+"""A question, `option`, `row` or `unit`, and the code of the part; of a unit, the unit itself."""
+_PartsOf = Callable[[Question], Sequence[Option | MatrixRow]]
+
+
+@dataclass(frozen=True)
+class ReplacedPart:
+    """Something that people answered and the new version no longer has, but may have reworded."""
+
+    key: PartKey
+    question: str
+    """The text of the question."""
+    noun: str
+    """`option`, `step`, `row` or `unit`."""
+    verb: str
+    """What people did with it."""
+    label: str
+    answers: int
+    """Number of people who answered with it."""
+    candidates: tuple[tuple[str, str], ...]
+    """Code and label of what is new in its place, the most likely first; of a unit, the new unit."""
+
+    @property
+    def sentence(self) -> str:
+        """Asks whether it was only reworded."""
+        who = "1 person" if self.answers == 1 else f"{self.answers:,} people"
+        labels = [f"“{label}”" for _, label in self.candidates]
+        if self.noun == UNIT:
+            unit = f"“{self.label}”" if self.label else "no unit"
+            return (
+                f"{who} {self.verb} “{self.question}” in {unit}; the unit is now {labels[0]}: how are they converted?"
+            )
+        new = labels[0] if len(labels) == 1 else f"one of {', '.join(labels)}"
+        return f"{who} {self.verb} “{self.label}”; is {new} the same {self.noun}, reworded?"
+
+
+@dataclass(frozen=True)
+class VersionEdits:
+    """The effects of an edit on earlier answers."""
+
+    replaced: tuple[ReplacedPart, ...] = ()
+    """What needs an answer before the new version is opened."""
+    notes: tuple[str, ...] = ()
+    """What happens without a question."""
+
+
+@dataclass(frozen=True)
+class EditAnswers:
+    """The lead's answers about what was replaced."""
+
+    same: Mapping[PartKey, str] = field(default_factory=dict)
+    """By earlier part, the code of the new one that is the same; of a unit, the factor that converts it."""
+    different: Collection[PartKey] = ()
+    """Earlier parts that nothing new is the same as."""
+
+    def is_answered(self, key: PartKey) -> bool:
+        return key in self.same or key in self.different
+
+
+def find_edits(
+    versions: Mapping[int, Questionnaire],
+    edited: Questionnaire,
+    responses: Iterable[Response],
+    merges: Merges,
+    decided: Collection[PartKey] = (),
+) -> VersionEdits:
+    """Returns what a new version means for the responses to earlier ones; `decided` was answered before."""
+    known = collect_questions(versions, merges)
+    now = {question.id: merge_codes(question, merges) for question in edited.questions()}
+    if all(_is_unchanged(question.merged.values(), now.get(stored_id(name))) for name, question in known.items()):
+        return VersionEdits()
+    counts, asked = _count_answers(versions, responses, merges)
+    replaced: list[ReplacedPart] = []
+    notes: list[str] = []
+    for name in dict.fromkeys(map(stored_id, known)):
+        older = [question for group in known.values() if group.stored_as == name for question in group.merged.values()]
+        if not asked[name]:
+            continue
+        if name not in now:
+            notes.append(f"{name}: no longer asked; its {_answers(asked[name])} in the results.")
+        elif (kind_of(now[name]).shape or now[name].kind) != (kind_of(older[0]).shape or older[0].kind):
+            notes.append(f"{name}: of another kind now, so its {_answers(asked[name])} in a separate table.")
+        else:
+            undecided = [part for part in _replaced(older, now[name], counts) if part.key not in decided]
+            replaced += undecided
+            notes += _notes(older, now[name], counts, {part.key for part in undecided})
+    return VersionEdits(tuple(replaced), tuple(notes))
+
+
+def _is_unchanged(older: Iterable[Question], now: Question | None) -> bool:
+    def signature(question: Question) -> tuple[object, ...]:
+        options = [(option.code, option.label) for option in question.options]
+        rows = [(row.code, row.label) for row in question.rows]
+        return question.kind, question.text, question.unit, tuple(options), tuple(rows)
+
+    return now is not None and all(signature(question) == signature(now) for question in older)
+
+
+def _count_answers(
+    versions: Mapping[int, Questionnaire], responses: Iterable[Response], merges: Merges
+) -> tuple[Counter[PartKey], Counter[str]]:
+    """Returns how many people answered with each part, and each question."""
+    counts: Counter[PartKey] = Counter()
+    asked: Counter[str] = Counter()
+    for response in responses:
+        questionnaire = versions[response.version]
+        for name, answer in merge_answers(questionnaire, response.answers, merges).items():
+            question = questionnaire.question(name)
+            if not answer or question is None:
+                continue
+            asked[name] += 1
+            rows = answer.get("rows", {})
+            options = {*answer.get("choices", ()), *answer.get("ranks", ()), *rows.values()}
+            counts.update((name, OPTION, code) for code in options)
+            counts.update((name, ROW, code) for code in rows)
+            if "number" in answer:
+                counts[name, UNIT, question.unit] += 1
+    return counts, asked
+
+
+def _replaced(older: Sequence[Question], now: Question, counts: Counter[PartKey]) -> Iterator[ReplacedPart]:
+    for part, noun, verb, parts_of in _kinds_of_parts(now):
+        before = _newest_labels(older, parts_of)
+        current = {known.code for known in parts_of(now)}
+        new = [known for known in parts_of(now) if known.code not in before]
+        for code, known in before.items():
+            count = counts[now.id, part, code]
+            if code not in current and new and count:
+                order = _likely_first(known, new, older[0], now, parts_of)
+                yield ReplacedPart((now.id, part, code), now.text, noun, verb, known.label, count, order)
+    for unit in dict.fromkeys(question.unit for question in older):
+        count = counts[now.id, UNIT, unit]
+        if unit != now.unit and unit not in now.convert and count:
+            candidates = ((now.unit, now.unit or "none"),)
+            yield ReplacedPart((now.id, UNIT, unit), now.text, UNIT, "answered", unit, count, candidates)
+
+
+def _kinds_of_parts(question: Question) -> Iterator[tuple[str, str, str, _PartsOf]]:
+    """Yields `option` and `row`, what they are called, what people do with them, and how they are listed."""
+    kind = kind_of(question)
+    yield OPTION, kind.option_word, "ranked" if kind.part == "rank" else "chose", lambda known: known.options
+    yield ROW, ROW, "answered", lambda known: known.rows
+
+
+def _newest_labels(older: Sequence[Question], parts_of: _PartsOf) -> dict[str, Option | MatrixRow]:
+    """Returns the parts of all earlier versions by code, each as in the newest version that has it."""
+    parts: dict[str, Option | MatrixRow] = {}
+    for question in older:
+        for part in parts_of(question):
+            parts.setdefault(part.code, part)
+    return parts
+
+
+def _likely_first(
+    removed: Option | MatrixRow, new: Sequence[Option | MatrixRow], older: Question, now: Question, parts_of: _PartsOf
+) -> tuple[tuple[str, str], ...]:
+    """Returns new parts: first one in the same place, then by how similar the label is."""
+    codes = [part.code for part in parts_of(older)]
+    place = codes.index(removed.code) if removed.code in codes else -1
+    there = parts_of(now)[place].code if 0 <= place < len(parts_of(now)) else ""
+    similar = sort_by_similarity(removed.label, [part.label for part in new])
+    ordered = sorted(new, key=lambda part: (part.code != there, similar.index(part.label)))
+    return tuple((part.code, part.label) for part in ordered)
+
+
+def _notes(
+    older: Sequence[Question], now: Question, counts: Counter[PartKey], undecided: Collection[PartKey]
+) -> Iterator[str]:
+    if older[0].text != now.text:
+        yield f"{now.id}: the text changed; earlier answers are counted with new ones, and both texts are shown."
+    for part, noun, _, parts_of in _kinds_of_parts(now):
+        before = _newest_labels(older, parts_of)
+        current = {known.code: known for known in parts_of(now)}
+        for code, known in before.items():
+            count = counts[now.id, part, code]
+            if code in current and current[code].label != known.label and count:
+                labels = f"“{known.label}” now reads “{current[code].label}”"
+                yield f"{now.id}: {labels}; its {_answers(count)}, and both wordings are shown."
+            elif code not in current and count and (now.id, part, code) not in undecided:
+                yield f"{now.id}: the {noun} “{known.label}” is gone; its {_answers(count)} in its place."
+        for code, known in current.items():
+            if code not in before:
+                yield f"{now.id}: the {noun} “{known.label}” is new; it is counted of those who are offered it."
+    for unit in dict.fromkeys(question.unit for question in older):
+        count = counts[now.id, UNIT, unit]
+        if unit in now.convert and unit != now.unit and count:
+            numbers = "1 number" if count == 1 else f"{count:,} numbers"
+            yield f"{now.id}: {numbers} in {unit or 'no unit'} count times {now.convert[unit]:.6g}."
+
+
+def _answers(count: int) -> str:
+    return "1 answer stays" if count == 1 else f"{count:,} answers stay"
