@@ -276,7 +276,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ProposedDecision:
     """A decision by discussion that waits for the assent of everybody involved."""
 
     number: int
@@ -301,7 +301,7 @@ class Disagreement:
     decision: Decision | None = None
     words_only: bool = False
     """Whether all raters gave the same codes and differ only in the fields of a passage."""
-    proposal: Proposal | None = None
+    proposal: ProposedDecision | None = None
 
 
 @dataclass(frozen=True)
@@ -369,7 +369,7 @@ class TieCase:
     answers: tuple[Any, ...]
     comment: Comment | None = None
     settled: bool = False
-    proposal: Proposal | None = None
+    proposal: ProposedDecision | None = None
     """The decision that waits for the tie-breaker's assent."""
 
     @property

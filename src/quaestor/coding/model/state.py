@@ -21,7 +21,7 @@ from quaestor.coding.model.records import (
     Decision,
     Facet,
     Practice,
-    Proposal,
+    ProposedDecision,
     Rating,
     RoundPlan,
     Unification,
@@ -87,7 +87,7 @@ class RoundState:
     comments: list[Comment] = field(default_factory=list)
     tie_comments: dict[tuple[str, str], Comment] = field(default_factory=dict)
     decisions: dict[tuple[str, str], list[Decision]] = field(default_factory=dict)
-    proposals: dict[tuple[str, str], Proposal] = field(default_factory=dict)
+    proposals: dict[tuple[str, str], ProposedDecision] = field(default_factory=dict)
     """By item and facet: the decision that waits for assents."""
     unifications: list[Unification] = field(default_factory=list)
     reread: dict[str, int] = field(default_factory=dict)
@@ -443,7 +443,7 @@ def _fold_decision(state: State, act: Act) -> None:
 
 def _fold_proposal(state: State, act: Act) -> None:
     payload = act.payload
-    state.rounds[payload["round"]].proposals[payload["item"], payload["facet"]] = Proposal(
+    state.rounds[payload["round"]].proposals[payload["item"], payload["facet"]] = ProposedDecision(
         act.number,
         payload["answer"],
         payload["how"],

@@ -15,7 +15,7 @@ from quaestor.coding.model.records import (
     Codebook,
     Disagreement,
     Practice,
-    Proposal,
+    ProposedDecision,
     RaterView,
     Rating,
     RoundPlan,
@@ -183,7 +183,7 @@ def list_tie_cases(state: State, name: str, actor: str) -> list[TieCase]:
     return cases
 
 
-def _find_waiting_proposal(disagreement: Disagreement, tie_breaker: str) -> Proposal | None:
+def _find_waiting_proposal(disagreement: Disagreement, tie_breaker: str) -> ProposedDecision | None:
     proposal = disagreement.proposal
     waits = proposal is not None and proposal.how == TOGETHER and tie_breaker not in proposal.assents
     return proposal if waits else None
