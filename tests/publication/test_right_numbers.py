@@ -300,3 +300,32 @@ def test_a_printed_label_addresses_cells_and_is_no_reference(decided: Study) -> 
     decided.file.write_text(text.replace('["setting"]', '["X1"]'), "utf-8")
     with pytest.raises(SettingsError, match="finding 1 cites the label 'X1': cite the code by id, 'setting'"):
         publish(decided)
+
+
+def test_a_code_added_after_the_first_version_is_also_watched(decided: Study) -> None:
+    change_codebook(decided, "codebook.add", {"id": "early", "facet": "issue", "name": "Early", "key": "e"})
+    decided.file.write_text(decided.file.read_text("utf-8").replace('["setting"]', '["setting", "early"]'), "utf-8")
+    assert publish(decided).findings[0].holds
+    change_codebook(decided, "codebook.rename", {"code": "early", "name": "Late"})
+    with pytest.raises(SettingsError, match=r"cites 'early': it was renamed to 'Late' by the act codebook\.rename"):
+        publish(decided)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "words"),
+    [
+        ("codebook.merge", {"codes": ["setting"], "into": "training"}, "merged into 'training'"),
+        ("codebook.rename", {"code": "setting", "name": "Setting up"}, "renamed to 'Setting up'"),
+    ],
+)
+def test_a_label_of_a_changed_code_stops_the_report(
+    decided: Study, kind: str, payload: dict[str, Any], words: str
+) -> None:
+    text = decided.file.read_text("utf-8").partition("[[findings]]")[0]
+    decided.file.write_text(
+        text.replace('code = "main.topic"\n', 'code = "main.topic"\nlabels = { X1 = "setting" }\n'), "utf-8"
+    )
+    assert counts(publish(decided))["X1"] == 40
+    change_codebook(decided, kind, payload)
+    with pytest.raises(SettingsError, match=rf"results\.labels cites 'setting': it was {words} by the act"):
+        publish(decided)
