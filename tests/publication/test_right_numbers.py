@@ -17,11 +17,13 @@ from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.decisions import find_undecided
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.pages.codebook.code_detail import collect_uses, count_items
-from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import last_result, run_funnel
 from quaestor.evidence.step_items import list_step_items, trace_item
 from quaestor.publication.publication import Publication, compute_publication, open_computed
+from quaestor.publication.results.threats import list_threats
 from quaestor.study.folder import Study, open_study
 
 STUDY = """
@@ -71,6 +73,13 @@ finding = "1"
 sentence = "Setting is {share} of all."
 values = [{ name = "share", kind = "share", where = { topic = ["SETTING"] }, at_least = 0.1 }]
 """
+SCREEN = """
+[[rounds]]
+round = "screen"
+items = { after = "all" }
+facets = ["relevance"]
+raters = ["rater-1", "rater-2"]
+"""
 CODEBOOK = """
 [[facet]]
 id = "issue"
@@ -101,7 +110,8 @@ EXCLUDED = ITEMS[15:20]
 
 def make_study(folder: Path, items: str = '{ after = "all" }', cited: str = "setting", more: str = "") -> Study:
     posts = "\n".join(["id,title", *(f"{number},how to do {number}" for number in range(101, 161))])
-    text = STUDY.replace("ITEMS", items).replace("SETTING", cited)
+    rounds = f"{SCREEN}\n[[rounds]]" if "screen" in items else "[[rounds]]"
+    text = STUDY.replace("[[rounds]]", rounds).replace("ITEMS", items).replace("SETTING", cited)
     study = study_of(folder, {"posts.csv": posts, "study.toml": text + more, "codebook.toml": CODEBOOK})
     import_codebook(study)
     return study
@@ -226,6 +236,91 @@ def test_a_round_over_a_sample_is_not_a_filter_of_the_whole(tmp_path: Path) -> N
     assert trace_item(study, sorted(excluded)[0])["fell_at"] == "kept"
     printed = in_this_process("funnel", "--study", study.root).stdout
     assert f"20 drawn, 20 rated, {result.kept} kept, {len(excluded)} excluded; 40 not drawn" in printed
+    assert f"{result.kept / 60:.1%}" not in printed, "that is no share of all candidates"
+    with open_computed(study) as computed:
+        threats = list_threats(computed)
+    assert f"Selection: the funnel kept {result.kept} of 60 items; 40 were not drawn for a round, so nobody " in threats[0]
+
+
+def with_round_step(study: Study, name: str = "main") -> Study:
+    """Adds a funnel step for a round."""
+    step = f'\n[[funnel.steps]]\nstep = "kept"\nround = "{name}"\n'
+    text = study.file.read_text("utf-8").replace("\n[facets.relevance]", f"{step}\n[facets.relevance]", 1)
+    study.file.write_text(text, "utf-8")
+    run_funnel(open_study(study.root))
+    return open_study(study.root)
+
+
+def screen(study: Study, excluded: int, rated: int = 60) -> None:
+    """Both raters exclude the last items of the first `rated` ones in a round before the main one."""
+    open_by_name(study, "screen", None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for number, item in enumerate(ITEMS[:rated]):
+                rate(coding, "screen", rater, item, {"relevance": "keep" if number < rated - excluded else "exclude"})
+        close_by_name(coding, "screen", None, "" if rated == 60 else "time is up", final=True)
+
+
+def test_a_round_over_chosen_items_gives_no_estimate_for_all(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study", items='{ kept_by = "screen" }'))
+    screen(study, excluded=30)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    sampled = run_funnel(study).steps[1].sampled
+    assert sampled is not None
+    assert (sampled.drawn, sampled.excluded, sampled.not_drawn, sampled.estimate) == (30, 5, 30, None)
+
+
+def test_a_report_says_that_its_funnel_is_out_of_date(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study"))
+    rate_all(study)
+    close_by_name(study, "main", None)
+    sentence = "The funnel is older than the evidence, the settings or the rounds: run `quaestor funnel` again."
+    done = in_this_process("report", "--undecided", "leave-out", "--study", study.root)
+    assert sentence in " ".join(done.stdout.split())
+    assert "The funnel is older than" in (study.published / "report" / "index.html").read_text("utf-8")
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "setting")
+    run_funnel(study)
+    done = in_this_process("report", "--study", study.root)
+    assert (done.exit_code, sentence in " ".join(done.stdout.split())) == (0, False)
+
+
+def test_the_funnel_is_out_of_date_once_more_items_are_excluded(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study"))
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for item in ITEMS[:30]:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "main", rater, item, {"relevance": "keep", "topic": "setting"})
+        close_by_name(coding, "main", None, "a pause")
+    result = run_funnel(study).steps[1]
+    assert result.sampled is not None
+    assert (result.kept, result.sampled.excluded) == (30, 0)
+    with open_coding(study) as coding:
+        reopen_by_name(coding, "main", None, "go on", not_blind=True)
+        for item in ITEMS[30:]:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "main", rater, item, {"relevance": "exclude"})
+        close_by_name(coding, "main", None)
+    last = last_result(study)
+    assert last is not None
+    assert not last[1], "the same items are kept, but 30 more are excluded"
+
+
+def test_an_item_without_an_answer_on_keeping_it_is_not_excluded(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    study.file.write_text(study.file.read_text("utf-8").replace('kind = "keep"', 'kind = "keep"\nrequired = false'), "utf-8")
+    study = with_round_step(open_study(study.root))
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for number, item in enumerate(ITEMS):
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "main", rater, item, {"topic": "setting"} | ({"relevance": "keep"} if number else {}))
+        close_by_name(coding, "main", None)
+    step = run_funnel(study).steps[1]
+    assert (step.kept, step.dropped) == (59, 0)
+    assert trace_item(study, ITEMS[0])["fell_at"] is None
 
 
 @pytest.fixture

@@ -61,6 +61,7 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
             raise StateError("nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`")
         yield Computed(study, funnel=funnel[0] if funnel else None)
         return
+    is_stale = funnel is not None and not funnel[1]
     with open_coding(study) as coding:
         _note_views(coding)
         results = with_excluded = None
@@ -83,6 +84,7 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
             tuple(_list_undecided(study, coding.state)),
             with_excluded,
             tuple(list_position_warnings(study, results.keys)) if results is not None else (),
+            is_stale,
         )
 
 

@@ -306,9 +306,15 @@ def list_kept(state: State, name: str) -> set[str] | None:
     return None if items is None else set(items)
 
 
+def list_rated(round_state: RoundState) -> frozenset[str]:
+    """Returns the items that somebody answered whether to keep, without those that no longer count."""
+    facet = _find_keep_facet(round_state)
+    items = round_state.items_left() if facet else ()
+    return frozenset(item for item in items if facet and list_answers(round_state, item, facet.id))
+
+
 def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
-    decisions = round_state.last_decisions(facet.id)
-    rated = {item for item in round_state.items_left() if list_answers(round_state, item, facet.id)}
+    decisions, rated = round_state.last_decisions(facet.id), list_rated(round_state)
     if not rated or rated - set(decisions):
         return None
     return {item for item, decision in decisions.items() if _keeps(decision)}

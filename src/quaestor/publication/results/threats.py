@@ -90,13 +90,20 @@ def _of_selection(computed: Computed) -> Iterator[str]:
     if computed.funnel is None or not computed.funnel.steps:
         return
     steps = computed.funnel.steps
-    last = steps[-1].kept
-    yield (
-        f"Selection: the funnel kept {last:,} of {steps[0].entered:,} questions ({percent(last / steps[0].entered)}) "
-        f"in {len(steps)} steps; dropped questions are listed step by step."
-        if steps[0].entered
-        else "Selection: the source contains no questions."
-    )
+    last, entered = steps[-1].kept, steps[0].entered
+    not_drawn = sum(step.sampled.not_drawn for step in steps if step.sampled)
+    if not entered:
+        yield "Selection: the source contains no questions."
+    elif not_drawn:
+        yield (
+            f"Selection: the funnel kept {last:,} of {entered:,} items; {not_drawn:,} were not drawn for a round, so "
+            "nobody looked at them; dropped items are listed step by step."
+        )
+    else:
+        yield (
+            f"Selection: the funnel kept {last:,} of {entered:,} questions ({percent(last / entered)}) "
+            f"in {len(steps)} steps; dropped questions are listed step by step."
+        )
     for step in steps:
         if step.sampled:
             yield f"Selection: the step “{step.step}” looked at a sample: {step.describe_sample()}."
