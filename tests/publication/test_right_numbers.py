@@ -11,7 +11,7 @@ from tests.support.command_line import in_this_process
 from tests.support.made_once import study_of
 from tests.support.settling import settle_with_assents
 
-from quaestor.base.errors import SettingsError
+from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.codebook import change_codebook, import_codebook
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.decisions import find_undecided
@@ -239,7 +239,9 @@ def test_a_round_over_a_sample_is_not_a_filter_of_the_whole(tmp_path: Path) -> N
     assert f"{result.kept / 60:.1%}" not in printed, "that is no share of all candidates"
     with open_computed(study) as computed:
         threats = list_threats(computed)
-    assert f"Selection: the funnel kept {result.kept} of 60 items; 40 were not drawn for a round, so nobody " in threats[0]
+    assert (
+        f"Selection: the funnel kept {result.kept} of 60 items; 40 were not drawn for a round, so nobody " in threats[0]
+    )
 
 
 def with_round_step(study: Study, name: str = "main") -> Study:
@@ -310,7 +312,9 @@ def test_the_funnel_is_out_of_date_once_more_items_are_excluded(tmp_path: Path) 
 
 def test_an_item_without_an_answer_on_keeping_it_is_not_excluded(tmp_path: Path) -> None:
     study = make_study(tmp_path / "study")
-    study.file.write_text(study.file.read_text("utf-8").replace('kind = "keep"', 'kind = "keep"\nrequired = false'), "utf-8")
+    study.file.write_text(
+        study.file.read_text("utf-8").replace('kind = "keep"', 'kind = "keep"\nrequired = false'), "utf-8"
+    )
     study = with_round_step(open_study(study.root))
     open_by_name(study, "main", None)
     with open_coding(study) as coding:
@@ -424,3 +428,91 @@ def test_a_label_of_a_changed_code_stops_the_report(
     change_codebook(decided, kind, payload)
     with pytest.raises(SettingsError, match=rf"results\.labels cites 'setting': it was {words} by the act"):
         publish(decided)
+
+
+def test_the_base_of_a_table_and_the_handbook_count_what_is_undecided(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    rate_all(study)
+    close_by_name(study, "main", None)
+    publication = publish(study)
+    assert publication.tables["1"].notes[0] == "Base: all 40 decided items; 15 undecided ones are left out."
+    assert in_this_process("handbook", "--study", study.root).exit_code == 0
+    about = (study.published / "handbook" / "about.html").read_text("utf-8")
+    assert "In the round main 15 items are undecided and left out: 15 with an open disagreement." in about
+
+
+def test_status_counts_undecided_items_of_a_round_with_missing_ratings(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    rate_all(study, missing=4)
+    close_by_name(study, "main", None, "a pause")
+    status = " ".join(in_this_process("status", "--study", study.root).stdout.split())
+    assert "4 ratings missing, 19 undecided (15 with an open disagreement, 4 answered by fewer raters" in status
+
+
+def test_items_that_the_screening_round_did_not_rate_are_named(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", items='{ kept_by = "screen" }')
+    screen(study, excluded=0, rated=50)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "setting")
+    stopped = in_this_process("report", "--study", study.root)
+    assert stopped.exit_code == 1
+    assert "In the round screen 10 items are undecided and left out: 10 not rated." in stopped.stderr
+
+
+def test_results_wait_for_an_open_round_of_the_funnel(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study", items='{ sample = "twenty" }', more=SCREEN), "screen")
+    rate_all(study)
+    close_by_name(study, "main", None)
+    assert counts(publish(study))["total"]
+    open_by_name(study, "screen", None)
+    with pytest.raises(StateError, match="the round 'screen' is still open"):
+        publish(study)
+
+
+def test_rating_items_again_to_measure_drift_changes_no_result(tmp_path: Path) -> None:
+    drift = """
+[[rounds]]
+round = "drift"
+kind = "drift"
+items = { again = "main" }
+facets = ["relevance", "topic"]
+raters = ["rater-1", "rater-2"]
+"""
+    study = make_study(tmp_path / "study", more=drift)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "setting")
+    open_by_name(study, "drift", None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for item in ITEMS:
+                rate(
+                    coding,
+                    "drift",
+                    rater,
+                    item,
+                    {"relevance": "exclude" if item < ITEMS[30] else "keep", "topic": "training"},
+                )
+        close_by_name(coding, "drift", None)
+        assert counts(publish(study)) == {"S": 55, "T": 0, "total": 55}
+        uses = collect_uses(coding.state, decided=["main", "drift"])
+        assert len(count_items(uses, coding.state.history.latest).items("setting")) == 55
+
+
+def test_items_without_an_optional_code_are_named(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for number, item in enumerate(ITEMS):
+                rate(coding, "main", rater, item, {"relevance": "keep"} | ({"topic": "setting"} if number > 9 else {}))
+        close_by_name(coding, "main", None)
+    with open_computed(study) as computed:
+        threats = list_threats(computed)
+    assert (
+        "Measurement: 10 kept items have no final code: the question is optional, and no rater answered it." in threats
+    )
+    assert in_this_process("report", "--study", study.root).exit_code == 0

@@ -113,8 +113,10 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
     decided = _count_decided(round_state)
     if not round_state.final and not is_complete(round_state):
         missing = sum(count_left_by_rater(round_state).values())
+        undecided = find_undecided(state, name)
+        rest = f", {len(undecided.items):,} undecided ({undecided.describe()})" if undecided else ""
         stage = StatusLine(
-            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {missing:,} ratings missing"
+            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {missing:,} ratings missing{rest}"
         )
         text = f"Reopen the round {name} for its missing ratings, or close it as final"
         return stage, Next(f"quaestor round close {name} --final", text, "rounds", name)
@@ -137,7 +139,7 @@ def _count_decided(round_state: RoundState) -> int:
     """Returns the number of decided items of the facet that has most; cached until the next decision."""
     cached = round_state.cache.get("decided")
     if cached is None or cached[0] != round_state.decided_at:
-        counted = Counter(facet for _, facet in round_state.decisions)
+        counted = Counter(facet for item, facet in round_state.decisions if item not in round_state.gone)
         cached = round_state.cache["decided"] = round_state.decided_at, max(counted.values(), default=0)
     count: int = cached[1]
     return count

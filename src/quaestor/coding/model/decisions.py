@@ -12,7 +12,7 @@ from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.facet_kinds.passages import differing_fields, replace_separator
 from quaestor.coding.model.phrases import find_all_words
-from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet
+from quaestor.coding.model.records import CANNOT_JUDGE, DRIFT, KEEP, Comment, Decision, Disagreement, Facet
 from quaestor.coding.model.rounds import is_complete
 from quaestor.coding.model.state import AGREEMENT, CLOSED, SINGLE, RoundState, State
 from quaestor.store.records import NewAct
@@ -321,11 +321,14 @@ def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
 
 
 def find_excluded_items(state: State) -> frozenset[str]:
-    """Returns the items whose last decision on keeping them, in any closed round, is to exclude them."""
+    """Returns the items whose last decision on keeping them, in any closed round, is to exclude them.
+
+    A drift round rates items again only to compare raters with themselves, so its decisions exclude nothing.
+    """
     last: dict[str, Decision] = {}
     for round_state in state.rounds.values():
         facet = _find_keep_facet(round_state)
-        if facet is None or round_state.status != CLOSED:
+        if facet is None or round_state.status != CLOSED or round_state.plan.kind == DRIFT:
             continue
         for item, decision in round_state.last_decisions(facet.id).items():
             if item not in last or decision.number > last[item].number:
