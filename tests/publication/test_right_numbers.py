@@ -516,3 +516,27 @@ def test_items_without_an_optional_code_are_named(tmp_path: Path) -> None:
         "Measurement: 10 kept items have no final code: the question is optional, and no rater answered it." in threats
     )
     assert in_this_process("report", "--study", study.root).exit_code == 0
+
+
+def test_agreement_on_an_optional_question_states_its_base(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for place, rater in enumerate(("rater-1", "rater-2")):
+            for number, item in enumerate(ITEMS):
+                topic = {"topic": ("setting", "training")[number % 2]} if number >= (10, 14)[place] else {}
+                rate(coding, "main", rater, item, {"relevance": "keep"} | topic)
+        close_by_name(coding, "main", None)
+    sentence = (
+        "The question topic is optional: agreement is computed from the 46 of 60 items that two or more raters "
+        "answered."
+    )
+    shown = in_this_process("agreement", "--round", "main", "--facet", "topic", "--study", study.root)
+    assert sentence in " ".join(shown.stdout.split())
+    assert (
+        "optional"
+        not in in_this_process("agreement", "--round", "main", "--facet", "relevance", "--study", study.root).stdout
+    )
+    with open_computed(study) as computed:
+        judged = next(threat for threat in list_threats(computed) if threat.startswith("Judgement: in main 2 raters"))
+    assert "on topic (almost perfect, 95% CI 1.00 to 1.00, over 46 of 60 items)" in judged

@@ -163,7 +163,7 @@ class Undecided:
     incomplete: frozenset[Case] = frozenset()
     """Answered by fewer raters than planned."""
     agreed: frozenset[Case] = frozenset()
-    """The raters agree, but nobody recorded it: closed by an older version, or words unified after closing."""
+    """The raters agree, but nobody recorded it: closed by an older version, or an item counts again since."""
     unrated: frozenset[Case] = frozenset()
 
     def __bool__(self) -> bool:

@@ -267,7 +267,7 @@ class Decision:
     item: str
     facet: str
     answer: Any
-    how: str  # agreement, single, discussion, one-person, tie-breaker, together, published
+    how: str  # agreement, single, discussion, one-person, tie-breaker, together, decided outside Quaestor
     actor: str
     time: str
     reason: str = ""
