@@ -70,7 +70,7 @@ def list_disagreements(
         for comment in disagreement["comments"]:
             screen.print(f"    {escape(comment['actor'])}: {escape(comment['text'])}", soft_wrap=True)
     settled = sum(bool(disagreement["decision"]) for disagreement in disagreements)
-    noun = "disagreement" if len(disagreements) == 1 else "disagreements"
+    noun = "case" if len(disagreements) == 1 else "cases"
     raters = " of simulated raters" if any(disagreement["simulated"] for disagreement in disagreements) else ""
     say(f"{number(len(disagreements))} {noun}{raters}, {number(settled)} settled")
 
