@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,11 +175,15 @@ class Undecided:
 
     def without(self, items: Set[str]) -> Undecided:
         """Returns what is undecided about other items."""
+        return self._select(lambda item, _: item not in items)
 
-        def left(cases: frozenset[Case]) -> frozenset[Case]:
-            return frozenset(case for case in cases if case[0] not in items)
+    def about(self, facet: str) -> Undecided:
+        """Returns what is undecided on one facet."""
+        return self._select(lambda _, of: of == facet)
 
-        return Undecided(self.round, *map(left, (self.disagreements, self.incomplete, self.agreed, self.unrated)))
+    def _select(self, is_chosen: Callable[[str, str], bool]) -> Undecided:
+        parts = (self.disagreements, self.incomplete, self.agreed, self.unrated)
+        return Undecided(self.round, *(frozenset(case for case in part if is_chosen(*case)) for part in parts))
 
     def describe(self) -> str:
         """Returns the counts by reason, as in `3 items with a disagreement, 2 not rated`."""
