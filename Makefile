@@ -2,8 +2,9 @@
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
 #   make test-fast  tests for work in progress: no browser, PostgreSQL, LaTeX or kills, few examples of each property
-#   make campaign a thousand kills of a writing process, on both databases, and of one that takes answers;
-#                 20,000 random changes of a live questionnaire, each recounted
+#   make campaign 20,000 random sequences each of acts on rounds, questionnaires and interviews, every count recounted;
+#                 a thousand kills of a writing process, on both databases, and of one that takes answers;
+#                 interrupted, it goes on with the sequences that have not run (remove .campaign to start again)
 #   make attack   attacks on the desk, each bounded in time; ends with 1 if one succeeds
 #   make check    ruff, mypy, import-linter
 #   make docs     the reference of the command line, from the commands
@@ -19,6 +20,8 @@ TEST_ARGS ?=
 BENCH_ARGS ?=
 ATTACK_ARGS ?=
 SCREENSHOT_ARGS ?=
+RECOUNTS := tests/coding/test_recounts.py tests/surveys/test_changing_questionnaires.py \
+	tests/interviews/test_counts_match_records.py
 
 # Tests start hundreds of Python processes, which read compiled modules even where the environment says to write none.
 test test-fast: export PYTHONDONTWRITEBYTECODE :=
@@ -54,9 +57,10 @@ test-fast: $(VENV)/ready-dev
 
 campaign: $(VENV)/ready-dev
 	$(BIN)/python -m tests.support.install postgresql
+	QUAESTOR_SEQUENCES=20000 QUAESTOR_CAMPAIGN=$(abspath .campaign) $(BIN)/python -m pytest -n 2 $(RECOUNTS)
 	$(BIN)/python -m tests.campaigns.kill_writers
 	$(BIN)/python -m tests.campaigns.kill_respondents
-	QUAESTOR_SEQUENCES=20000 $(BIN)/python -m pytest -n 2 tests/surveys/test_changing_questionnaires.py
+	rm -rf .campaign
 
 attack: $(VENV)/ready-dev
 	$(BIN)/python -m tests.support.install postgresql
@@ -84,4 +88,4 @@ bench: $(VENV)/ready-dev
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache demo-study .bench build dist
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache demo-study .bench .campaign build dist

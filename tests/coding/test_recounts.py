@@ -6,7 +6,6 @@ The recount below reads the journal's rows and shares no function with the packa
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
 import sqlite3
@@ -17,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.support.made_once import study_of
+from tests.support.sequences import PARTS, iterate_sequences
 
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.agreement import compute_round_agreement
@@ -30,8 +30,6 @@ from quaestor.coding.session import CodingSession, open_coding
 from quaestor.publication.publication import compute_publication, open_computed
 from quaestor.study.folder import Study, open_study
 
-SEQUENCES = int(os.environ.get("QUAESTOR_SEQUENCES", "500"))
-FIRST = int(os.environ.get("QUAESTOR_FIRST_SEQUENCE", "0"))
 ITEMS = [f"forum/question/{number}" for number in range(11, 17)]
 RATERS = ("rater-1", "rater-2")
 CODES = ("setting", "training", "training/loss")
@@ -299,9 +297,10 @@ def check_counts(coding: CodingSession, study: Study) -> int:
 
 
 @pytest.mark.slow
-def test_every_count_equals_a_naive_recount_after_random_acts(template: Study, tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_count_equals_a_naive_recount_after_random_acts(template: Study, tmp_path: Path, part: int) -> None:
     counted = []
-    for number in range(FIRST, FIRST + SEQUENCES):
+    for number in iterate_sequences("rounds", part):
         dice = random.Random(number)
         folder = tmp_path / "study"
         shutil.rmtree(folder, ignore_errors=True)
@@ -321,4 +320,5 @@ def test_every_count_equals_a_naive_recount_after_random_acts(template: Study, t
             except (AssertionError, QuaestorError) as error:
                 error.add_note(f"sequence {number}")
                 raise
-    assert sum(count > 0 for count in counted) > SEQUENCES / 5, "enough sequences publish something"
+    if len(counted) >= 50:
+        assert sum(count > 0 for count in counted) > len(counted) / 5, "enough sequences publish something"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.support.coded_interviews import ROUND, copy_of
 from tests.support.interview_recount import ENDS_ANSWER, Recount, recount
+from tests.support.sequences import PARTS, iterate_sequences
 from tests.support.small_interviews import with_interview
 from tests.support.themed_interviews import themed_study
 
@@ -35,8 +36,6 @@ from quaestor.interviews.transcripts.import_file import explain_import_refusal, 
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.study.folder import Study, open_study
 
-SEQUENCES = int(os.environ.get("QUAESTOR_SEQUENCES", "500"))
-CHUNKS = 10
 CODES = ("data", "time", "shapes", "crash", "pin")
 RATERS = ("rater-1", "rater-2")
 ASKED = ("Which factors do you weigh?", "When do you call a model illegal?", "What goes wrong with frameworks?")
@@ -248,9 +247,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Study:
     return study
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_every_published_count_equals_a_naive_recount(base: Study, tmp_path: Path, chunk: int) -> None:
-    for seed in range(chunk, SEQUENCES, CHUNKS):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_published_count_equals_a_naive_recount(base: Study, tmp_path: Path, part: int) -> None:
+    for seed in iterate_sequences("interviews", part):
         study = copy_of(base, tmp_path / str(seed))
         Sequence(study, random.Random(seed)).run()
         with open_interviews(open_study(study.root)) as interviews:
@@ -258,3 +257,4 @@ def test_every_published_count_equals_a_naive_recount(base: Study, tmp_path: Pat
                 compare(interviews, recount(study.root, interviews))
             except AssertionError as error:
                 raise AssertionError(f"sequence {seed}: {error}") from error
+        shutil.rmtree(study.root)

@@ -11,17 +11,19 @@ from tests.support.command_line import in_this_process
 from tests.support.made_once import study_of
 from tests.support.settling import settle_with_assents
 
-from quaestor.base.errors import SettingsError
+from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.codebook import change_codebook, import_codebook
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.decisions import find_undecided
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.pages.codebook.code_detail import collect_uses, count_items
-from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import last_result, run_funnel
 from quaestor.evidence.step_items import list_step_items, trace_item
 from quaestor.publication.publication import Publication, compute_publication, open_computed
+from quaestor.publication.results.threats import list_threats
 from quaestor.study.folder import Study, open_study
 
 STUDY = """
@@ -71,6 +73,13 @@ finding = "1"
 sentence = "Setting is {share} of all."
 values = [{ name = "share", kind = "share", where = { topic = ["SETTING"] }, at_least = 0.1 }]
 """
+SCREEN = """
+[[rounds]]
+round = "screen"
+items = { after = "all" }
+facets = ["relevance"]
+raters = ["rater-1", "rater-2"]
+"""
 CODEBOOK = """
 [[facet]]
 id = "issue"
@@ -101,7 +110,8 @@ EXCLUDED = ITEMS[15:20]
 
 def make_study(folder: Path, items: str = '{ after = "all" }', cited: str = "setting", more: str = "") -> Study:
     posts = "\n".join(["id,title", *(f"{number},how to do {number}" for number in range(101, 161))])
-    text = STUDY.replace("ITEMS", items).replace("SETTING", cited)
+    rounds = f"{SCREEN}\n[[rounds]]" if "screen" in items else "[[rounds]]"
+    text = STUDY.replace("[[rounds]]", rounds).replace("ITEMS", items).replace("SETTING", cited)
     study = study_of(folder, {"posts.csv": posts, "study.toml": text + more, "codebook.toml": CODEBOOK})
     import_codebook(study)
     return study
@@ -226,6 +236,95 @@ def test_a_round_over_a_sample_is_not_a_filter_of_the_whole(tmp_path: Path) -> N
     assert trace_item(study, sorted(excluded)[0])["fell_at"] == "kept"
     printed = in_this_process("funnel", "--study", study.root).stdout
     assert f"20 drawn, 20 rated, {result.kept} kept, {len(excluded)} excluded; 40 not drawn" in printed
+    assert f"{result.kept / 60:.1%}" not in printed, "that is no share of all candidates"
+    with open_computed(study) as computed:
+        threats = list_threats(computed)
+    assert (
+        f"Selection: the funnel kept {result.kept} of 60 items; 40 were not drawn for a round, so nobody " in threats[0]
+    )
+
+
+def with_round_step(study: Study, name: str = "main") -> Study:
+    """Adds a funnel step for a round."""
+    step = f'\n[[funnel.steps]]\nstep = "kept"\nround = "{name}"\n'
+    text = study.file.read_text("utf-8").replace("\n[facets.relevance]", f"{step}\n[facets.relevance]", 1)
+    study.file.write_text(text, "utf-8")
+    run_funnel(open_study(study.root))
+    return open_study(study.root)
+
+
+def screen(study: Study, excluded: int, rated: int = 60) -> None:
+    """Both raters exclude the last items of the first `rated` ones in a round before the main one."""
+    open_by_name(study, "screen", None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for number, item in enumerate(ITEMS[:rated]):
+                rate(coding, "screen", rater, item, {"relevance": "keep" if number < rated - excluded else "exclude"})
+        close_by_name(coding, "screen", None, "" if rated == 60 else "time is up", final=True)
+
+
+def test_a_round_over_chosen_items_gives_no_estimate_for_all(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study", items='{ kept_by = "screen" }'))
+    screen(study, excluded=30)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    sampled = run_funnel(study).steps[1].sampled
+    assert sampled is not None
+    assert (sampled.drawn, sampled.excluded, sampled.not_drawn, sampled.estimate) == (30, 5, 30, None)
+
+
+def test_a_report_says_that_its_funnel_is_out_of_date(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study"))
+    rate_all(study)
+    close_by_name(study, "main", None)
+    sentence = "The funnel is older than the evidence, the settings or the rounds: run `quaestor funnel` again."
+    done = in_this_process("report", "--undecided", "leave-out", "--study", study.root)
+    assert sentence in " ".join(done.stdout.split())
+    assert "The funnel is older than" in (study.published / "report" / "index.html").read_text("utf-8")
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "setting")
+    run_funnel(study)
+    done = in_this_process("report", "--study", study.root)
+    assert (done.exit_code, sentence in " ".join(done.stdout.split())) == (0, False)
+
+
+def test_the_funnel_is_out_of_date_once_more_items_are_excluded(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study"))
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for item in ITEMS[:30]:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "main", rater, item, {"relevance": "keep", "topic": "setting"})
+        close_by_name(coding, "main", None, "a pause")
+    result = run_funnel(study).steps[1]
+    assert result.sampled is not None
+    assert (result.kept, result.sampled.excluded) == (30, 0)
+    with open_coding(study) as coding:
+        reopen_by_name(coding, "main", None, "go on", not_blind=True)
+        for item in ITEMS[30:]:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "main", rater, item, {"relevance": "exclude"})
+        close_by_name(coding, "main", None)
+    last = last_result(study)
+    assert last is not None
+    assert not last[1], "the same items are kept, but 30 more are excluded"
+
+
+def test_an_item_without_an_answer_on_keeping_it_is_not_excluded(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    study.file.write_text(
+        study.file.read_text("utf-8").replace('kind = "keep"', 'kind = "keep"\nrequired = false'), "utf-8"
+    )
+    study = with_round_step(open_study(study.root))
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for number, item in enumerate(ITEMS):
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "main", rater, item, {"topic": "setting"} | ({"relevance": "keep"} if number else {}))
+        close_by_name(coding, "main", None)
+    step = run_funnel(study).steps[1]
+    assert (step.kept, step.dropped) == (59, 0)
+    assert trace_item(study, ITEMS[0])["fell_at"] is None
 
 
 @pytest.fixture
@@ -300,3 +399,147 @@ def test_a_printed_label_addresses_cells_and_is_no_reference(decided: Study) -> 
     decided.file.write_text(text.replace('["setting"]', '["X1"]'), "utf-8")
     with pytest.raises(SettingsError, match="finding 1 cites the label 'X1': cite the code by id, 'setting'"):
         publish(decided)
+
+
+def test_a_code_added_after_the_first_version_is_also_watched(decided: Study) -> None:
+    change_codebook(decided, "codebook.add", {"id": "early", "facet": "issue", "name": "Early", "key": "e"})
+    decided.file.write_text(decided.file.read_text("utf-8").replace('["setting"]', '["setting", "early"]'), "utf-8")
+    assert publish(decided).findings[0].holds
+    change_codebook(decided, "codebook.rename", {"code": "early", "name": "Late"})
+    with pytest.raises(SettingsError, match=r"cites 'early': it was renamed to 'Late' by the act codebook\.rename"):
+        publish(decided)
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "words"),
+    [
+        ("codebook.merge", {"codes": ["setting"], "into": "training"}, "merged into 'training'"),
+        ("codebook.rename", {"code": "setting", "name": "Setting up"}, "renamed to 'Setting up'"),
+    ],
+)
+def test_a_label_of_a_changed_code_stops_the_report(
+    decided: Study, kind: str, payload: dict[str, Any], words: str
+) -> None:
+    text = decided.file.read_text("utf-8").partition("[[findings]]")[0]
+    decided.file.write_text(
+        text.replace('code = "main.topic"\n', 'code = "main.topic"\nlabels = { X1 = "setting" }\n'), "utf-8"
+    )
+    assert counts(publish(decided))["X1"] == 40
+    change_codebook(decided, kind, payload)
+    with pytest.raises(SettingsError, match=rf"results\.labels cites 'setting': it was {words} by the act"):
+        publish(decided)
+
+
+def test_the_base_of_a_table_and_the_handbook_count_what_is_undecided(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    rate_all(study)
+    close_by_name(study, "main", None)
+    publication = publish(study)
+    assert publication.tables["1"].notes[0] == "Base: all 40 decided items; 15 undecided ones are left out."
+    assert in_this_process("handbook", "--study", study.root).exit_code == 0
+    about = (study.published / "handbook" / "about.html").read_text("utf-8")
+    assert "In the round main 15 items are undecided and left out: 15 with an open disagreement." in about
+
+
+def test_status_counts_undecided_items_of_a_round_with_missing_ratings(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    rate_all(study, missing=4)
+    close_by_name(study, "main", None, "a pause")
+    status = " ".join(in_this_process("status", "--study", study.root).stdout.split())
+    assert (
+        "60 items, 41 decided, 4 ratings missing, 19 undecided (15 with an open disagreement, 4 answered by fewer raters"
+        in status
+    )
+
+
+def test_items_that_the_screening_round_did_not_rate_are_named(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", items='{ kept_by = "screen" }')
+    screen(study, excluded=0, rated=50)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "setting")
+    stopped = in_this_process("report", "--study", study.root)
+    assert stopped.exit_code == 1
+    assert "In the round screen 10 items are undecided and left out: 10 not rated." in stopped.stderr
+
+
+def test_results_wait_for_an_open_round_of_the_funnel(tmp_path: Path) -> None:
+    study = with_round_step(make_study(tmp_path / "study", items='{ sample = "twenty" }', more=SCREEN), "screen")
+    rate_all(study)
+    close_by_name(study, "main", None)
+    assert counts(publish(study))["total"]
+    open_by_name(study, "screen", None)
+    with pytest.raises(StateError, match="the round 'screen' is still open"):
+        publish(study)
+
+
+def test_rating_items_again_to_measure_drift_changes_no_result(tmp_path: Path) -> None:
+    drift = """
+[[rounds]]
+round = "drift"
+kind = "drift"
+items = { again = "main" }
+facets = ["relevance", "topic"]
+raters = ["rater-1", "rater-2"]
+"""
+    study = make_study(tmp_path / "study", more=drift)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "setting")
+    open_by_name(study, "drift", None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for item in ITEMS:
+                rate(
+                    coding,
+                    "drift",
+                    rater,
+                    item,
+                    {"relevance": "exclude" if item < ITEMS[30] else "keep", "topic": "training"},
+                )
+        close_by_name(coding, "drift", None)
+        assert counts(publish(study)) == {"S": 55, "T": 0, "total": 55}
+        uses = collect_uses(coding.state, decided=["main", "drift"])
+        assert len(count_items(uses, coding.state.history.latest).items("setting")) == 55
+
+
+def test_items_without_an_optional_code_are_named(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            for number, item in enumerate(ITEMS):
+                rate(coding, "main", rater, item, {"relevance": "keep"} | ({"topic": "setting"} if number > 9 else {}))
+        close_by_name(coding, "main", None)
+    with open_computed(study) as computed:
+        threats = list_threats(computed)
+    assert (
+        "Measurement: 10 kept items have no final code: the question is optional, and no rater answered it." in threats
+    )
+    assert in_this_process("report", "--study", study.root).exit_code == 0
+
+
+def test_agreement_on_an_optional_question_states_its_base(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    open_by_name(study, "main", None)
+    with open_coding(study) as coding:
+        for place, rater in enumerate(("rater-1", "rater-2")):
+            for number, item in enumerate(ITEMS):
+                topic = {"topic": ("setting", "training")[number % 2]} if number >= (10, 14)[place] else {}
+                rate(coding, "main", rater, item, {"relevance": "keep"} | topic)
+        close_by_name(coding, "main", None)
+    sentence = (
+        "The question topic is optional: agreement is computed from the 46 of 60 items that two or more raters "
+        "answered."
+    )
+    shown = in_this_process("agreement", "--round", "main", "--facet", "topic", "--study", study.root)
+    assert sentence in " ".join(shown.stdout.split())
+    assert (
+        "optional"
+        not in in_this_process("agreement", "--round", "main", "--facet", "relevance", "--study", study.root).stdout
+    )
+    with open_computed(study) as computed:
+        judged = next(threat for threat in list_threats(computed) if threat.startswith("Judgement: in main 2 raters"))
+    assert "on topic (almost perfect, 95% CI 1.00 to 1.00, over 46 of 60 items)" in judged

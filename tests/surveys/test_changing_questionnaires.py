@@ -1,15 +1,14 @@
 """A live questionnaire that is edited and answered at random: every published count equals a naive recount.
 
 The recount reads the stored versions, answers and acts, and shares no function with the code that publishes.
-`QUAESTOR_SEQUENCES` sets the number of sequences.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import os
 import random
+import shutil
 import sqlite3
 import tomllib
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.sequences import PARTS, iterate_sequences
 from tests.support.small_survey import STUDY, answered
 
 from quaestor.base.errors import InputError, StateError
@@ -28,9 +28,6 @@ from quaestor.surveys.merges import merge_parts, undo_merge
 from quaestor.surveys.results.compute import survey_results
 from quaestor.surveys.results.export import results_json
 
-SEQUENCES = int(os.environ.get("QUAESTOR_SEQUENCES", "500"))
-PARTS = 10
-"""The sequences are split into so many tests, which run in parallel."""
 NAME = "live"
 LABELS = ("never", "seldom", "at-times", "often", "always", "daily")
 ROWS = ("crash", "slow", "leak", "wrong")
@@ -315,7 +312,7 @@ def run_sequence(surveys: Surveys, chance: random.Random, folder: Path) -> None:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_count_of_a_changing_questionnaire_is_the_naive_one(tmp_path: Path, part: int) -> None:
-    for number in range(part, SEQUENCES, PARTS):
+    for number in iterate_sequences("surveys", part):
         chance = random.Random(number)
         root = tmp_path / str(number)
         (root / "instruments").mkdir(parents=True)
@@ -327,3 +324,4 @@ def test_every_count_of_a_changing_questionnaire_is_the_naive_one(tmp_path: Path
                 run_sequence(surveys, chance, tmp_path)
             except AssertionError as error:
                 raise AssertionError(f"sequence {number}: {error}") from error
+        shutil.rmtree(root)

@@ -35,7 +35,7 @@ from quaestor.surveys.themes import SurveyThemes, count_themes, themes_table
 ONE_ROW = '{ code = "other", label = "Other", text = true }]\n\n[[pages.questions]]\nid = "careful"'
 TWO_ROWS = ONE_ROW.replace("]\n", ', { code = "also", label = "Also", text = true }]\n', 1)
 SOURCE = f"{NAME}-hardest"
-FACET = '\n[facets.theme]\nkind = "multiple"\ncodes = "theme"\n'
+FACET = '\n[facets.theme]\nkind = "multiple"\ncodes = "theme"\n\n[facets.relevance]\nkind = "keep"\n'
 CODEBOOK = """
 name = "themes"
 
@@ -73,7 +73,9 @@ def forms(words: str) -> Mapping[str, Form]:
     return {**FORMS, "words": {"q.hardest": [words]}, "tools": {**FORMS["tools"], **rows, **texts}}
 
 
-def rated_study(folder: Path, question: str = "hardest") -> tuple[Study, dict[str, str]]:
+def rated_study(
+    folder: Path, question: str = "hardest", facets: tuple[str, ...] = ("theme",)
+) -> tuple[Study, dict[str, str]]:
     """Open answers to a question as the items of an open round; what was said by item."""
     with fielded(folder, QUESTIONNAIRE.replace(ONE_ROW, TWO_ROWS)) as surveys:
         for words in ("layers <b>and</b> speed", "layers", "speed", "no idea"):
@@ -86,7 +88,7 @@ def rated_study(folder: Path, question: str = "hardest") -> tuple[Study, dict[st
     study = open_study(folder)
     ingest_source(study, f"{NAME}-{question}")
     run_funnel(study)
-    add_round(study, ROUND)
+    add_round(study, {**ROUND, "facets": list(facets)})
     study = open_study(folder)
     import_codebook(study)
     open_by_name(study, "considerations", None)
@@ -136,6 +138,25 @@ def test_open_answers_become_items_that_are_rated_and_counted_by_participant(tmp
     table = themes_table(found)
     assert [cell.parts for cell in next(table.rows()).cells] == [("2",), ("50.0%",), ("2",)]
     assert table.notes[0].startswith("Of 4 participants")
+
+
+def test_themes_leave_out_excluded_answers_and_name_what_is_undecided(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path, facets=("relevance", "theme"))
+    items = {words: item for item, words in said.items()}
+    with open_coding(study) as coding:
+        for words in ("layers <b>and</b> speed", "layers", "speed"):
+            keep = "exclude" if words == "layers" else "keep"
+            rate(coding, "considerations", "rater-1", items[words], {"relevance": keep, "theme": codes(words)})
+            if words != "speed":
+                rate(coding, "considerations", "rater-2", items[words], {"relevance": keep, "theme": codes(words)})
+    close_by_name(study, "considerations", None, "time is up", final=True)
+    with pytest.raises(StateError, match="1 answered by fewer raters than planned"):
+        counted(study)
+    settle_agreed(study, "considerations", None, "rater-2 left")
+    found = counted(study)
+    assert [(theme.code, theme.participants) for theme in found.themes] == [("speed", 2), ("layers", 1)]
+    assert (found.participants, found.unrated) == (2, 1)
+    assert "1 answer was not rated and is not counted." in themes_table(found).notes
 
 
 def test_withdrawn_participants_are_excluded_from_counts_and_mentioned(tmp_path: Path) -> None:

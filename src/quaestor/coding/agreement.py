@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quaestor.base.errors import InputError
@@ -69,6 +69,8 @@ def compute_round_agreement(
     scale = find_facet_scale(state, name, facet, version=version, level=level)
     if against and facet not in [other.id for other in state.round(against).plan.facets]:
         raise InputError(f"the round {against!r} has no facet {facet!r}: it cannot be compared with {name!r}")
+    if against:  # the unit is then an item of one rater, not an item of the round
+        scale = replace(scale, optional_of=0)
     labels = (
         list_drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
     )
@@ -86,6 +88,8 @@ class FacetScale:
     order: tuple[str, ...]
     first_used_first: bool = False
     """Whether labels are words that a withdrawal can erase, so that no statistic may depend on their order."""
+    optional_of: int = 0
+    """For an optional facet of a round: the number of items of the round."""
 
 
 def find_facet_scale(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> FacetScale:
@@ -104,7 +108,8 @@ def find_facet_scale(state: State, name: str, facet: str, *, version: int | None
         raise InputError(f"{facet!r} has no level {level!r}; choose from: {suggest(level, levels) or 'none'}")
     order = tuple(allowed_choices(facet_plan, book)) if facet_plan.scale == "ordinal" else ()
     erasable = kind.unifies_words and round_state.plan.origin not in (EVIDENCE, "")
-    return FacetScale(facet, kind.has_several_codes, _parse_scale(facet_plan.scale), order, erasable)
+    optional_of = 0 if facet_plan.required else len(round_state.items_left())
+    return FacetScale(facet, kind.has_several_codes, _parse_scale(facet_plan.scale), order, erasable, optional_of)
 
 
 def build_table(scale: FacetScale, labels: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
@@ -119,7 +124,14 @@ def build_table(scale: FacetScale, labels: Sequence[tuple[str, str, Label | None
 
 def compute_agreement(facet_scale: FacetScale, table: RatingTable, *, seed: int = 0) -> Agreement:
     scale: Scale = "nominal" if facet_scale.several else facet_scale.scale
-    return agreement(table, facet=facet_scale.facet, scale=scale, seed=seed)
+    result = agreement(table, facet=facet_scale.facet, scale=scale, seed=seed)
+    if result.n >= facet_scale.optional_of:
+        return result
+    base = (
+        f"The question {facet_scale.facet} is optional: agreement is computed from the {result.n:,} of "
+        f"{facet_scale.optional_of:,} items that two or more raters answered."
+    )
+    return replace(result, warnings=(base, *result.warnings))
 
 
 def _parse_scale(name: str) -> Scale:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from quaestor.coding.model.decisions import list_kept
+from quaestor.coding.model.decisions import list_kept, list_rated
 from quaestor.coding.session import StudyOrSession, find_study, open_coding
 from quaestor.coding.status import coding_status
 from quaestor.study.contributions import ActKind, RoundCounts
@@ -52,8 +52,7 @@ class JournalOutcomes:
 
     def rated_items(self, name: str) -> frozenset[str]:
         with open_coding(self.study_or_session) as coding:
-            round_state = coding.state.round(name)
-            return frozenset(item for ratings in round_state.ratings.values() for item in ratings)
+            return list_rated(coding.state.round(name))
 
     def count_items(self, name: str, reached: Collection[str]) -> RoundCounts:
         with open_coding(self.study_or_session) as coding:
@@ -66,7 +65,9 @@ class JournalOutcomes:
         with open_coding(self.study_or_session) as coding:
             states = {name: coding.state.rounds.get(name) for name in rounds}
             return tuple(
-                (name, state.status, state.closed, sum(map(len, state.decisions.values()))) if state else (name,)
+                (name, state.status, state.closed, sum(map(len, state.decisions.values())), len(state.gone))
+                if state
+                else (name,)
                 for name, state in states.items()
             )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from quaestor.coding.agreement import Agreement, find_estimate
@@ -110,11 +109,13 @@ def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Nex
 
 def _describe_settling(state: State, round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
     name = round_state.plan.round
-    decided = _count_decided(round_state)
+    decided = _count_decided(state, round_state)
     if not round_state.final and not is_complete(round_state):
         missing = sum(count_left_by_rater(round_state).values())
+        undecided = find_undecided(state, name)
+        rest = f", {len(undecided.items):,} undecided ({undecided.describe()})" if undecided else ""
         stage = StatusLine(
-            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {missing:,} ratings missing"
+            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {missing:,} ratings missing{rest}"
         )
         text = f"Reopen the round {name} for its missing ratings, or close it as final"
         return stage, Next(f"quaestor round close {name} --final", text, "rounds", name)
@@ -133,11 +134,12 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
     return stage, Next(f"quaestor decisions list {name} --open", text, "disagreements", name)
 
 
-def _count_decided(round_state: RoundState) -> int:
-    """Returns the number of decided items of the facet that has most; cached until the next decision."""
+def _count_decided(state: State, round_state: RoundState) -> int:
+    """Returns the number of items with a decision and nothing left to decide; cached until the next decision."""
     cached = round_state.cache.get("decided")
     if cached is None or cached[0] != round_state.decided_at:
-        counted = Counter(facet for _, facet in round_state.decisions)
-        cached = round_state.cache["decided"] = round_state.decided_at, max(counted.values(), default=0)
+        decided = {item for item, _ in round_state.decisions if item not in round_state.gone}
+        undecided = find_undecided(state, round_state.plan.round).items
+        cached = round_state.cache["decided"] = round_state.decided_at, len(decided - undecided)
     count: int = cached[1]
     return count

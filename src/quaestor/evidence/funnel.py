@@ -139,7 +139,11 @@ def run_funnel(study: Study) -> FunnelResult:
         waits_for = run.pending[0].round or "" if run.pending else ""
         note = "; ".join([*run.manifest.notes, *_notes_on_rounds(run, drops)])
         result = FunnelResult(study.funnel_source(), steps, pending, run.seed, waits_for, note)
-        document = {"fingerprint": compute_fingerprint(study, run.manifest), "result": asdict(result)}
+        document = {
+            "fingerprint": compute_fingerprint(study, run.manifest),
+            "rated": _fingerprint_rated(study),
+            "result": asdict(result),
+        }
         write_atomically(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
         match_privacy(evidence, study.funnel_folder)
         return result
@@ -167,8 +171,11 @@ def _count_sampled(run: _Run, drops: ir.Table, number: int) -> SampledStep | Non
     not_drawn = len(reached) - counts.drawn
     if not not_drawn and counts.rated == counts.drawn:
         return None
+    # The items of an earlier round, or those that it kept, are no random sample of the ones that reached this step.
+    settings = next((settings for settings in run.study.settings.rounds if settings.round == name), None)
+    is_random = settings is not None and not (settings.items.kept_by or settings.items.again)
     kept_share = share(counts.kept, counts.kept + counts.excluded)
-    if kept_share.value is None or kept_share.low is None or kept_share.high is None:
+    if not is_random or kept_share.value is None or kept_share.low is None or kept_share.high is None:
         return SampledStep(counts.drawn, counts.rated, counts.excluded, not_drawn)
     most = len(reached) - counts.excluded
     bounds = (min(max(counts.kept, bound * len(reached)), most) for bound in (kept_share.low, kept_share.high))
@@ -311,6 +318,14 @@ def compute_fingerprint(study: Study, manifest: Manifest, session: Session[Any] 
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def _fingerprint_rated(study: Study, session: Session[Any] | None = None) -> str:
+    """Returns a hash of the items that the rounds of the funnel rated; excluded ones are not among those kept."""
+    outcomes, _ = _round_outcomes(study, session)
+    rounds = _read_kept_items(study, session)
+    rated = {name: sorted(outcomes.rated_items(name)) for name in rounds} if outcomes else {}
+    return hashlib.sha256(json.dumps(rated, sort_keys=True).encode()).hexdigest()
+
+
 def last_result(study: Study, session: Session[Any] | None = None) -> tuple[FunnelResult, bool] | None:
     """Returns the last result and whether it is still current; None if the funnel has not run."""
     path = study.funnel_folder / RESULT
@@ -322,7 +337,10 @@ def last_result(study: Study, session: Session[Any] | None = None) -> tuple[Funn
         steps = tuple(_read_step(step) for step in raw["steps"])
         result = FunnelResult(**{**raw, "steps": steps, "pending": tuple(raw["pending"])})
         manifest = read_manifest(study.evidence_of(study.funnel_source()))
-        return result, manifest is not None and document["fingerprint"] == compute_fingerprint(study, manifest, session)
+        is_current = manifest is not None and document["fingerprint"] == compute_fingerprint(study, manifest, session)
+        # Older files do not say which items were rated.
+        is_current = is_current and document.get("rated") in (None, _fingerprint_rated(study, session))
+        return result, is_current
     except (ValueError, KeyError, TypeError):
         raise StateError(f"{path} is damaged: run `quaestor funnel` again") from None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.model.decisions import Undecided, find_excluded_items, find_undecided
 from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import record_view
@@ -61,9 +62,11 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
             raise StateError("nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`")
         yield Computed(study, funnel=funnel[0] if funnel else None)
         return
+    is_stale = funnel is not None and not funnel[1]
     with open_coding(study) as coding:
         _note_views(coding)
         results = with_excluded = None
+        undecided = tuple(_list_undecided(study, coding.state))
         resolved = study
         try:
             results = compute_results(study, coding.state)
@@ -71,18 +74,22 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
             if needs_results:
                 raise
         else:
+            count = len({item for part in undecided for item in part.items})
+            results = replace(results, undecided=count)
             resolved = resolve_citations(study, coding.state.history, results.coded.book, results.keys)
             if any(table.excluded for table in study.settings.tables):
                 with_excluded = compute_results(study, coding.state, with_excluded=True)
+                with_excluded = replace(with_excluded, undecided=count)
         yield Computed(
             resolved,
             results,
             coding,
             funnel[0] if funnel else None,
             tuple(_agreements(coding.state)),
-            tuple(_list_undecided(study, coding.state)),
+            undecided,
             with_excluded,
             tuple(list_position_warnings(study, results.keys)) if results is not None else (),
+            is_stale,
         )
 
 
@@ -91,10 +98,14 @@ def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
     results = study.settings.results
     references = [reference.split(".")[0] for reference in (results.code, results.phrase, results.confirm) if reference]
     used = {*references, *(step.round for step in study.settings.funnel.steps if step.round)}
+    for settings in reversed(study.settings.rounds):  # a round names only earlier ones
+        if settings.round in used and settings.items.kept_by:
+            used.add(settings.items.kept_by)
     excluded = find_excluded_items(state)
     for name, round_state in state.rounds.items():
-        has_passages = any(find_kind(facet).has_fields for facet in round_state.plan.facets)
-        if round_state.status != CLOSED or not (name in used or (has_passages and round_state.plan.kind == "main")):
+        # Coded passages are counted in themes, and a decision to exclude an item takes it out of every count.
+        counts = any(find_kind(facet).has_fields or facet.kind == KeepKind.name for facet in round_state.plan.facets)
+        if round_state.status != CLOSED or not (name in used or (counts and round_state.plan.kind == "main")):
             continue
         undecided = find_undecided(state, name).without(excluded)
         if undecided:

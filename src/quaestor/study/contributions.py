@@ -122,7 +122,7 @@ class RoundOutcomes(Protocol):
         """Returns notes on rounds for readers of the funnel, given by round the items that reached its step."""
 
     def rated_items(self, name: str) -> frozenset[str]:
-        """Returns the items of a round that somebody rated."""
+        """Returns the items of a round that somebody answered whether to keep."""
 
     def count_items(self, name: str, reached: Collection[str]) -> RoundCounts:
         """Counts what a settled round did with the items that reached its step."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
-from quaestor.coding.model.decisions import find_decisions, list_disagreements
+from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided
 from quaestor.coding.model.records import Decision, Facet
 from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
@@ -58,6 +58,8 @@ class SurveyThemes:
     """Number of participants who withdrew after the decision; they are not counted."""
     dropped: int = 0
     """Number of participants whose responses the lead excluded; they are not counted."""
+    unrated: int = 0
+    """Number of answers that no rater rated; they are not counted."""
 
 
 def count_themes(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
@@ -69,12 +71,12 @@ def count_themes(coding: CodingSession, name: str, facet: str | None = None, act
     require_lead_view(state, name, actor or coding.lead, coding.lead)
     record_view(coding, name, actor or coding.lead)
     coded_facet = _facet(round_state.plan.facets, name, facet)
-    left = sum(
-        case.facet == coded_facet.id and case.decision is None for case in list_disagreements(coding.state, name)
-    )
-    decisions = find_decisions(coding.state, name, coded_facet.id)
-    if left or not decisions:
-        what = f"{left:,} disagreements are not settled" if left else "nothing is decided"
+    undecided = find_undecided(state, name).about(coded_facet.id)
+    left, excluded = len(undecided.disagreements), find_excluded_items(state)
+    made = find_decisions(state, name, coded_facet.id)
+    decisions = {item: decision for item, decision in made.items() if item not in excluded}
+    if left or undecided.incomplete or undecided.agreed or not decisions:
+        what = f"{left:,} disagreements are not settled" if left else undecided.describe() or "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(coding.study, {parse_response(item) for item in decisions})
     dropped = _dropped(coding.state, decisions) - gone
@@ -99,6 +101,11 @@ def themes_table(themes: SurveyThemes) -> Table:
         notes.append(f"{who} excluded by the lead and {'is' if themes.dropped == 1 else 'are'} not counted.")
     if themes.uncoded:
         notes.append(f"{themes.uncoded:,} answers have no theme: their code was split without a rule for them.")
+    if themes.unrated:
+        notes.append(
+            f"{themes.unrated:,} {'answer was' if themes.unrated == 1 else 'answers were'} not rated and "
+            f"{'is' if themes.unrated == 1 else 'are'} not counted."
+        )
     if themes.simulated:
         notes.append("The raters were simulated.")
     notes += themes.blindness
@@ -152,7 +159,8 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
     ordered = sorted(themes, key=lambda theme: (-theme.participants, theme.name.casefold()))
     simulated = any(decision.simulated for decision in decisions.values())
     blindness = tuple(list_blindness_notes([state.round(name)]))
-    return SurveyThemes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
+    unrated = len(find_undecided(state, name).about(facet.id).unrated)
+    return SurveyThemes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness, unrated=unrated)
 
 
 def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:

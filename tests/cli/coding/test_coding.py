@@ -85,10 +85,10 @@ def test_a_pair_of_raters_goes_from_the_codebook_to_decisions(shell: Shell, tmp_
     assert shell.json(*settle) == {"recorded": True, "settled": False}
     waiting = shell("decisions", "list", "pilot")
     assert "proposed: exclude: crash  (assents: rater-1)" in waiting.stdout
-    assert "1 disagreement, 0 settled" in waiting.stderr
+    assert "1 case, 0 settled" in waiting.stderr
     assert "already assented" in shell.refusal("decisions", "assent", "pilot", item, "--as", "rater-1")
     assert shell.json("decisions", "assent", "pilot", item, "--as", "rater-2") == {"recorded": True, "settled": True}
-    assert "1 disagreement, 1 settled" in shell("decisions", "list", "pilot").stderr
+    assert "1 case, 1 settled" in shell("decisions", "list", "pilot").stderr
     exported = shell("decisions", "export", "pilot").stdout
     assert exported.count("agreement") == 3
     assert "discussion" in exported

@@ -167,7 +167,7 @@ def test_published_decisions_name_their_source_instead_of_raters() -> None:
     entries = [{"item": "i1", "facet": "phase", "answer": "training"}]
     table.record(build_published_act("labels", "lead", "replication package", entries, 1))
     made = decided_answers(table.state, "labels", "phase")["i1"]
-    assert (made.answer, made.how, made.source) == ("training", "published", "replication package")
+    assert (made.answer, made.how, made.source) == ("training", "decided outside Quaestor", "replication package")
 
 
 @pytest.mark.parametrize("when", ["open", "closed", "agreed"])
@@ -313,3 +313,16 @@ def test_overruling_a_majority_or_the_tie_breaker_needs_a_reason() -> None:
     table.settle("first", "i2", "relevance", "exclude: crash", "together", "the tie-breaker read an older version")
     decision = table.state.round("main").last_decisions("relevance")["i2"]
     assert (decision.how, decision.assents) == ("together", ("first", "second", "third", "breaker"))
+
+
+def test_overruling_a_decision_of_the_tie_breaker_needs_a_reason() -> None:
+    table = Table()
+    table.open(items=["i1"], tie_breaker="breaker")
+    table.rate("first", "i1", relevance="keep")
+    table.rate("second", "i1", relevance="exclude: crash")
+    table.close()
+    table.settle("breaker", "i1", "relevance", "keep", "tie-breaker")
+    with pytest.raises(InputError, match="overrules the tie-breaker"):
+        build_settling_acts(table.state, "main", "first", "i1", "relevance", "exclude: crash", "discussion")
+    table.settle("first", "i1", "relevance", "exclude: crash", "discussion", "the answer shows a crash")
+    assert methods(table) == {"i1": "discussion"}

@@ -70,7 +70,7 @@ def list_disagreements(
         for comment in disagreement["comments"]:
             screen.print(f"    {escape(comment['actor'])}: {escape(comment['text'])}", soft_wrap=True)
     settled = sum(bool(disagreement["decision"]) for disagreement in disagreements)
-    noun = "disagreement" if len(disagreements) == 1 else "disagreements"
+    noun = "case" if len(disagreements) == 1 else "cases"
     raters = " of simulated raters" if any(disagreement["simulated"] for disagreement in disagreements) else ""
     say(f"{number(len(disagreements))} {noun}{raters}, {number(settled)} settled")
 
@@ -91,7 +91,7 @@ def agree(
 ) -> None:
     """Record the answers that all raters of an item agree on, if they are not decided yet.
 
-    Closing a round records them. This is for rounds closed by an older version, or words unified after closing.
+    Closing a round records them. This is for rounds closed by an older version, or items that count again since.
 
     Example: quaestor decisions agree refinement
     """
@@ -222,7 +222,7 @@ def import_file(
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import decisions that were published without individual ratings; they are marked as such.
+    """Import decisions that were made elsewhere, without ratings; they are recorded as decided outside Quaestor.
 
     Example: quaestor decisions import labels labels.csv --source "replication package"
     """
@@ -234,7 +234,7 @@ def import_file(
     if json:
         print_json({"decisions": count})
     else:
-        say(f"{number(count)} published decisions imported as {name}")
+        say(f"{number(count)} decisions imported as {name}, recorded as decided outside Quaestor")
 
 
 def _confirm(json: bool, *, waits: bool | None = None) -> None:

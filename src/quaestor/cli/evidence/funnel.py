@@ -69,7 +69,7 @@ def _show(result: FunnelResult, examples: bool) -> None:
         table.add_column("", no_wrap=True)
     widest = max((step.entered for step in result.steps), default=1) or 1
     for step in result.steps:
-        share = f"{step.kept / step.entered:.1%}" if step.entered else "–"
+        share = f"{step.kept / step.entered:.1%}" if step.entered and not step.sampled else "–"
         bar = ["█" * max(round(_BAR * step.kept / widest), 1 if step.kept else 0)] if wide else []
         table.add_row(escape(step.step), number(step.entered), number(step.kept), number(step.dropped), share, *bar)
     screen.print(table)

@@ -96,7 +96,7 @@ def _show_report(outcome: ReportOutcome) -> None:
         f"{outcome.tables} tables, {outcome.figures} figures; {outcome.held} of {outcome.findings} findings hold",
         soft_wrap=True,
     )
-    for note in outcome.undecided:
+    for note in (*outcome.undecided, *outcome.stale):
         screen.print(note, markup=False, soft_wrap=True)
     for failure in outcome.failures:
         screen.print(f"no longer supported: {failure}", style="red", markup=False, soft_wrap=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.facet_kinds.passages import differing_fields, replace_separator
 from quaestor.coding.model.phrases import find_all_words
-from quaestor.coding.model.records import CANNOT_JUDGE, KEEP, Comment, Decision, Disagreement, Facet
+from quaestor.coding.model.records import CANNOT_JUDGE, DRIFT, KEEP, Comment, Decision, Disagreement, Facet
 from quaestor.coding.model.rounds import is_complete
 from quaestor.coding.model.state import AGREEMENT, CLOSED, SINGLE, RoundState, State
 from quaestor.store.records import NewAct
@@ -163,7 +163,7 @@ class Undecided:
     incomplete: frozenset[Case] = frozenset()
     """Answered by fewer raters than planned."""
     agreed: frozenset[Case] = frozenset()
-    """The raters agree, but nobody recorded it: closed by an older version, or words unified after closing."""
+    """The raters agree, but nobody recorded it: closed by an older version, or an item counts again since."""
     unrated: frozenset[Case] = frozenset()
 
     def __bool__(self) -> bool:
@@ -175,11 +175,15 @@ class Undecided:
 
     def without(self, items: Set[str]) -> Undecided:
         """Returns what is undecided about other items."""
+        return self._select(lambda item, _: item not in items)
 
-        def left(cases: frozenset[Case]) -> frozenset[Case]:
-            return frozenset(case for case in cases if case[0] not in items)
+    def about(self, facet: str) -> Undecided:
+        """Returns what is undecided on one facet."""
+        return self._select(lambda _, of: of == facet)
 
-        return Undecided(self.round, *map(left, (self.disagreements, self.incomplete, self.agreed, self.unrated)))
+    def _select(self, is_chosen: Callable[[str, str], bool]) -> Undecided:
+        parts = (self.disagreements, self.incomplete, self.agreed, self.unrated)
+        return Undecided(self.round, *(frozenset(case for case in part if is_chosen(*case)) for part in parts))
 
     def describe(self) -> str:
         """Returns the counts by reason, as in `3 items with a disagreement, 2 not rated`."""
@@ -306,20 +310,29 @@ def list_kept(state: State, name: str) -> set[str] | None:
     return None if items is None else set(items)
 
 
+def list_rated(round_state: RoundState) -> frozenset[str]:
+    """Returns the items that somebody answered whether to keep, without those that no longer count."""
+    facet = _find_keep_facet(round_state)
+    items = round_state.items_left() if facet else ()
+    return frozenset(item for item in items if facet and list_answers(round_state, item, facet.id))
+
+
 def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
-    decisions = round_state.last_decisions(facet.id)
-    rated = {item for item in round_state.items_left() if list_answers(round_state, item, facet.id)}
+    decisions, rated = round_state.last_decisions(facet.id), list_rated(round_state)
     if not rated or rated - set(decisions):
         return None
     return {item for item, decision in decisions.items() if _keeps(decision)}
 
 
 def find_excluded_items(state: State) -> frozenset[str]:
-    """Returns the items whose last decision on keeping them, in any closed round, is to exclude them."""
+    """Returns the items whose last decision on keeping them, in any closed round, is to exclude them.
+
+    A drift round rates items again only to compare raters with themselves, so its decisions exclude nothing.
+    """
     last: dict[str, Decision] = {}
     for round_state in state.rounds.values():
         facet = _find_keep_facet(round_state)
-        if facet is None or round_state.status != CLOSED:
+        if facet is None or round_state.status != CLOSED or round_state.plan.kind == DRIFT:
             continue
         for item, decision in round_state.last_decisions(facet.id).items():
             if item not in last or decision.number > last[item].number:

@@ -10,6 +10,8 @@ from typing import Any
 ACTIVE, RETIRED, MERGED, SPLIT, WITHDRAWN = "active", "retired", "merged", "split", "withdrawn"
 CANNOT_JUDGE = "cannot judge"
 KEEP, EXCLUDE = "keep", "exclude"
+DRIFT = "drift"
+"""The kind of a round that rates items again, to compare each rater with their own earlier ratings."""
 EVIDENCE, INTERVIEWS, SURVEYS = "evidence", "interviews", "surveys"
 """Sources of items: the authors of interviews and open answers can withdraw, the authors of other evidence cannot."""
 
@@ -265,7 +267,7 @@ class Decision:
     item: str
     facet: str
     answer: Any
-    how: str  # agreement, single, discussion, one-person, tie-breaker, together, published
+    how: str  # agreement, single, discussion, one-person, tie-breaker, together, decided outside Quaestor
     actor: str
     time: str
     reason: str = ""

@@ -198,8 +198,13 @@ def _require_no_reason(
     most, count = Counter(map(key, answers)).most_common(1)[0]
     if len(answers) > 1 and count * 2 > len(answers) and most not in (CANNOT_JUDGE, key(value)):
         raise InputError(f"this overrules {count} of {len(answers)} raters of {item!r}: say why with a reason")
-    tie_comment = round_state.tie_comments.get((item, facet.id))
-    if tie_comment is not None and key(value) != key(tie_comment.answer):
+    tie_comment, decisions = (
+        round_state.tie_comments.get((item, facet.id)),
+        round_state.decisions.get((item, facet.id), ()),
+    )
+    by_tie_breaker = [decision.answer for decision in decisions if decision.how == TIE_BREAKER][-1:]
+    by_tie_breaker += [tie_comment.answer] if tie_comment is not None else []
+    if any(key(value) != key(answer) for answer in by_tie_breaker):
         raise InputError(f"this overrules the tie-breaker on {item!r}: say why with a reason")
 
 

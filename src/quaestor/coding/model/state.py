@@ -31,6 +31,8 @@ from quaestor.store.records import Act
 OPEN, CLOSED = "open", "closed"
 AGREEMENT, SINGLE = "agreement", "single"
 """How the answers are decided that need no discussion, when a round closes; undone if it is reopened."""
+OUTSIDE = "decided outside Quaestor"
+"""How imported decisions were made; their ratings are unknown."""
 _LATEST_ACTS = 400
 """How many of the latest acts are kept for the activity list."""
 
@@ -468,7 +470,7 @@ def _fold_published(state: State, act: Act) -> None:
     for entry in payload["decisions"]:
         item, facet = entry["item"], entry["facet"]
         decisions[item, facet] = Decision(
-            act.number, item, facet, entry["answer"], "published", act.actor, act.time, source=payload["source"]
+            act.number, item, facet, entry["answer"], OUTSIDE, act.actor, act.time, source=payload["source"]
         )
 
 

@@ -69,6 +69,7 @@ def _notes(computed: Computed, why_nothing: str) -> Iterator[str]:
         return
     yield f"Computed from {len(results.decided):,} decided items."
     yield from computed.undecided_notes()
+    yield from computed.funnel_notes()
     if results.coded.source:
         yield f"Codes are the labels published in {results.coded.source}."
     if results.coded.simulated:

@@ -59,7 +59,7 @@ def make_handbook(study: Study, report_progress: ReportProgress) -> tuple[Handbo
 
 def _build_handbook(study: Study, computed: Computed) -> Handbook:
     if computed.results is not None:
-        return _from_results(study, computed.results, computed.blindness_notes())
+        return _from_results(study, computed.results, [*computed.undecided_notes(), *computed.blindness_notes()])
     printed = read_printed(study)
     if printed is None:
         why = why_no_results(computed)
@@ -67,7 +67,7 @@ def _build_handbook(study: Study, computed: Computed) -> Handbook:
     return _from_printed(study, printed)
 
 
-def _from_results(study: Study, results: StudyResults, blindness: Sequence[str]) -> Handbook:
+def _from_results(study: Study, results: StudyResults, notes: Sequence[str]) -> Handbook:
     tree = study.settings.results.tree
     entries = tuple(_entry(study, results, code) for code in _in_order(results.coded.book, tree))
     origin = "synthetic" if results.synthetic else "computed"
@@ -78,7 +78,7 @@ def _from_results(study: Study, results: StudyResults, blindness: Sequence[str])
         note = f"Computed from {count:,} published labels ({results.coded.source})."
     else:
         note = f"Computed from {count:,} decided items."
-    note = " ".join([note, *blindness])
+    note = " ".join([note, *notes])
     seed = study.settings.study.seed
     views, days = (summary(results.decided.get_numbers(name), seed).median for name in ("viewcount", "response_days"))
     return _handbook(study, results.coded.book, entries, origin, note, views, days)

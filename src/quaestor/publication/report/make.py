@@ -50,6 +50,8 @@ class ReportOutcome:
     audit: Audit | None
     undecided: tuple[str, ...] = ()
     """A sentence for each round with undecided items, which are left out."""
+    stale: tuple[str, ...] = ()
+    """A sentence if the counts of the funnel are out of date."""
 
 
 def report_folder(study: Study) -> Path:
@@ -106,6 +108,7 @@ def build_report(
         dict(publication.missing),
         audit,
         tuple(publication.computed.undecided_notes()),
+        tuple(publication.computed.funnel_notes()),
     )
 
 
@@ -120,6 +123,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notif
         notices=(
             *_notices(results),
             *computed.undecided_notes(),
+            *computed.funnel_notes(),
             *(notice for part in parts for notice in part.notices),
             *computed.blindness_notes(),
         ),

@@ -95,7 +95,7 @@ class _Resolver:
         if facet is None or key == "":
             return key
         code = key if key in self.book.codes or key in self.history.latest.codes else self._find_label(place, key)
-        self._require_unchanged(place, code)
+        self.require_unchanged(place, code)
         return self.labels.get(code, code)
 
     def _find_label(self, place: str, label: str) -> str:
@@ -109,7 +109,7 @@ class _Resolver:
             raise SettingsError(f"{self.study.file}: {place} cites the label {label!r}: cite the code by id, {code!r}")
         return code
 
-    def _require_unchanged(self, place: str, code: str) -> None:
+    def require_unchanged(self, place: str, code: str) -> None:
         if self.study.settings.results.taxonomy is not None:
             return  # the tree is a file of the study, which no act changes
         change = self._describe_change(code)
@@ -122,8 +122,10 @@ class _Resolver:
 
     def _describe_change(self, code: str) -> str:
         """Returns which act changed the meaning of a code since the citations were written; empty if none did."""
-        since = min(self.study.settings.results.codebook or 1, self.history.latest.version)
-        if not self._find_difference(since, self.history.latest.version, code):
+        checked = min(self.study.settings.results.codebook or 1, self.history.latest.version)
+        versions = range(checked, self.history.latest.version + 1)
+        since = next((version for version in versions if code in self.history.at(version).codes), None)
+        if since is None or not self._find_difference(since, self.history.latest.version, code):
             return ""
         for version in range(self.history.latest.version, since, -1):
             difference = self._find_difference(version - 1, version, code)
@@ -143,6 +145,8 @@ class _Resolver:
 def resolve_citations(study: Study, history: History, book: Codebook, labels: Mapping[str, str]) -> Study:
     """Returns the study with every cited code replaced by its label; raises SettingsError for one that changed."""
     resolver, settings = _Resolver(study, history, book, labels), study.settings
+    for code in settings.results.labels.values():
+        resolver.require_unchanged("results.labels", code)
     tables = tuple(
         table.model_copy(update={"where": resolver.where(f"table {table.table}", table.where)})
         for table in settings.tables

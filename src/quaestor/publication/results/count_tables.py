@@ -32,9 +32,10 @@ def select_part(results: StudyResults, settings: PublishedTableSettings) -> Tabl
 
 def base_note(part: TablePart, results: StudyResults) -> str:
     shown, every = len(part.decided), len(results.decided)
+    rest = f"; {results.undecided} undecided ones are left out." if results.undecided else "."
     if shown == every:
-        return f"Base: all {every} decided items."
-    return f"Base: {shown} of {every} decided items ({percent(shown / every)})."
+        return f"Base: all {every} decided items{rest}"
+    return f"Base: {shown} of {every} decided items ({percent(shown / every)}){rest}"
 
 
 def without_value(part: TablePart, settings: PublishedTableSettings) -> list[str]:

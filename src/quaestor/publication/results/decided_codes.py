@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ def read_coded_items(
     results = study.settings.results
     if results.code is None:
         raise NothingDecided(f"{study.file} does not define final codes: add [results] with code = round.facet")
+    _require_closed_funnel(study, state)
     name, facet = results.code.split(".")
     codes = _decisions(state, name, facet)
     phrases = _decisions(state, *results.phrase.split(".")) if results.phrase else {}
@@ -78,14 +79,16 @@ def read_coded_items(
     left_out: dict[str, int] = {}
     rejected = 0
     answers = _answers(state, name)
+    unanswered = _list_unanswered(state, name, facet)
     excluded = frozenset() if with_excluded else find_excluded_items(state)
-    items = _list_items_to_code(study, state, codes)
+    items = _list_items_to_code(study, state, codes, unanswered)
     for item in items:
         if item in excluded:
             continue
         code, why = _code(history, item, codes.get(item), answers.get(item, {}), book.version)
         code = carry.code(code)
         if code is None:
+            why = "the question is optional, and no rater answered it" if item in unanswered else why
             left_out[why] = left_out.get(why, 0) + 1
             continue
         verdict = confirmed.get(item)
@@ -106,7 +109,7 @@ def read_coded_items(
         any(decision.simulated for decision in every),
         source,
         rejected,
-        len(excluded.intersection(items)),
+        len(excluded.intersection(codes)),
     )
 
 
@@ -116,6 +119,7 @@ def results_can_be_made(study: Study, state: State) -> bool:
     if results.code is None:
         return False
     try:
+        _require_closed_funnel(study, state)
         return all(
             _decisions(state, *reference.split("."))
             for reference in (results.code, results.phrase, results.confirm)
@@ -141,19 +145,38 @@ def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
     return decisions
 
 
-def _list_items_to_code(study: Study, state: State, codes: Mapping[str, Decision]) -> list[str]:
+def _require_closed_funnel(study: Study, state: State) -> None:
+    """Raises NothingDecided while a round of the funnel is open: what it keeps is not known."""
+    for step in study.settings.funnel.steps:
+        round_state = state.rounds.get(step.round or "")
+        if round_state is not None and round_state.status != CLOSED:
+            raise NothingDecided(f"the round {step.round!r} is still open: close and settle it first")
+
+
+def _list_unanswered(state: State, name: str, facet: str) -> frozenset[str]:
+    """Lists the items of a round that need no decision on an optional facet, because no rater answered it."""
+    if name not in state.rounds or facet not in {known.id for known in state.round(name).plan.facets}:
+        return frozenset()
+    round_state = state.round(name)
+    return (
+        frozenset(round_state.items_left())
+        - round_state.last_decisions(facet).keys()
+        - find_undecided(state, name).items
+    )
+
+
+def _list_items_to_code(study: Study, state: State, codes: Mapping[str, Decision], unanswered: Set[str]) -> list[str]:
     """Lists the items that need a code: what the last round of the funnel kept, if there is one.
 
     While that round is not settled, items that it has not decided to keep are left out.
     """
     rounds = [step.round for step in study.settings.funnel.steps if step.round and step.round in state.rounds]
     if not rounds:
-        return sorted(codes)
+        return sorted(codes.keys() | unanswered)
     kept = list_kept(state, rounds[-1])
     if kept is not None:
         return sorted(kept)
-    undecided = find_undecided(state, rounds[-1]).items if state.round(rounds[-1]).status == CLOSED else frozenset()
-    return sorted(codes.keys() - undecided)
+    return sorted((codes.keys() | unanswered) - find_undecided(state, rounds[-1]).items)
 
 
 def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:

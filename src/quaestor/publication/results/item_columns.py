@@ -32,6 +32,8 @@ class StudyResults:
     """By code of the tree: its label, which is its key in the columns."""
     unknown: int = 0
     """Number of decided items that are not in the evidence."""
+    undecided: int = 0
+    """Number of items that the rounds behind the results have not decided."""
     synthetic: str = ""
     """The note on synthetic evidence; empty for real data."""
 
@@ -72,7 +74,7 @@ def compute_results(
     }
     decided = DecidedItems(tuple(items), attributes, _numbers(study, rows))
     note = "; ".join(note for note in list_notes(study) if "synthetic" in note.casefold())
-    return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), note)
+    return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), synthetic=note)
 
 
 def _label_codes(study: Study, state: State, book: Codebook, like: StudyResults | None) -> dict[str, str]:

@@ -90,13 +90,20 @@ def _of_selection(computed: Computed) -> Iterator[str]:
     if computed.funnel is None or not computed.funnel.steps:
         return
     steps = computed.funnel.steps
-    last = steps[-1].kept
-    yield (
-        f"Selection: the funnel kept {last:,} of {steps[0].entered:,} questions ({percent(last / steps[0].entered)}) "
-        f"in {len(steps)} steps; dropped questions are listed step by step."
-        if steps[0].entered
-        else "Selection: the source contains no questions."
-    )
+    last, entered = steps[-1].kept, steps[0].entered
+    not_drawn = sum(step.sampled.not_drawn for step in steps if step.sampled)
+    if not entered:
+        yield "Selection: the source contains no questions."
+    elif not_drawn:
+        yield (
+            f"Selection: the funnel kept {last:,} of {entered:,} items; {not_drawn:,} were not drawn for a round, so "
+            "nobody looked at them; dropped items are listed step by step."
+        )
+    else:
+        yield (
+            f"Selection: the funnel kept {last:,} of {entered:,} questions ({percent(last / entered)}) "
+            f"in {len(steps)} steps; dropped questions are listed step by step."
+        )
     for step in steps:
         if step.sampled:
             yield f"Selection: the step “{step.step}” looked at a sample: {step.describe_sample()}."
@@ -141,7 +148,7 @@ def _of_raters(computed: Computed) -> Iterator[str]:
 def _of_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
     """Describes a closed round: how well its raters agreed, and how many disagreements were settled."""
     sentences = [
-        _describe_agreement(agreement, round_state.plan.statistic)
+        _describe_agreement(agreement, round_state.plan.statistic, len(round_state.items_left()))
         for of, agreement in computed.agreements
         if of == name
     ]
@@ -153,14 +160,18 @@ def _of_round(computed: Computed, state: State, name: str, round_state: RoundSta
     return f"Judgement: in {name} {len(round_state.slots)} raters reached {series(sentences)}{differed}."
 
 
-def _describe_agreement(agreement: Agreement, statistic: str) -> str:
-    """Describes an agreement by the statistic that its round reports; Landis and Koch's bands are for kappa only."""
+def _describe_agreement(agreement: Agreement, statistic: str, items: int) -> str:
+    """Describes an agreement by the statistic that its round reports; Landis and Koch's bands are for kappa only.
+
+    The base is stated if raters did not answer the question for every item of the round.
+    """
     value = agreement.estimates[statistic]
     if value.value is None:
         return f"no defined {statistic} on {agreement.facet} ({value.undefined})"
     band = agreement.bands.get(statistic, "")
     bounds = f"95% CI {decimal(value.low)} to {decimal(value.high)}" if value.low is not None else ""
-    notes = ", ".join(filter(None, (band, bounds)))
+    base = f"over {agreement.n:,} of {items:,} items" if agreement.n < items else ""
+    notes = ", ".join(filter(None, (band, bounds, base)))
     article = "an" if statistic[0] in "aeiou" else "a"
     return f"{article} {statistic} of {decimal(value.value)} on {agreement.facet}" + (f" ({notes})" if notes else "")
 

@@ -45,6 +45,8 @@ class Computed:
     with_excluded: StudyResults | None = None
     """The results with excluded items, if a table counts them."""
     warnings: tuple[str, ...] = ()
+    has_stale_funnel: bool = False
+    """Whether the evidence, the settings or the rounds changed since the funnel ran."""
 
     @property
     def state(self) -> State | None:
@@ -64,6 +66,11 @@ class Computed:
             f"{'item is' if len(undecided.items) == 1 else 'items are'} undecided and left out: {undecided.describe()}."
             for undecided in self.undecided
         ]
+
+    def funnel_notes(self) -> list[str]:
+        """Returns a sentence if the counts of the funnel are out of date."""
+        stale = "The funnel is older than the evidence, the settings or the rounds: run `quaestor funnel` again."
+        return [stale] if self.has_stale_funnel else []
 
     def blindness_notes(self) -> list[str]:
         return list_blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []

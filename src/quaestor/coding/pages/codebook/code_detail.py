@@ -11,7 +11,7 @@ from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.decisions import find_excluded_items
 from quaestor.coding.model.facet_kinds.passages import list_codes
-from quaestor.coding.model.records import Code, Codebook, Decision, Rating
+from quaestor.coding.model.records import DRIFT, Code, Codebook, Decision, Rating
 from quaestor.coding.model.state import State
 from quaestor.coding.pages.codebook.change_log import CodebookChange
 
@@ -71,8 +71,13 @@ class CodeUses:
 
 
 def collect_uses(state: State, *, decided: Iterable[str] = (), rated: Iterable[str] = ()) -> CodeUses:
-    """Copies the decisions and ratings of these rounds, or published decisions of these names."""
-    decided, rated = list(decided), list(rated)
+    """Copies the decisions and ratings of these rounds, or published decisions of these names.
+
+    Decisions of drift rounds are left out: they rate items again, and change no result.
+    """
+    rated = list(rated)
+    drift = {name for name, round_state in state.rounds.items() if round_state.plan.kind == DRIFT}
+    decided = [name for name in decided if name not in drift]
     return CodeUses(
         History(list(state.history.changes), list(state.history.versions)),
         {name: _list_decisions(state, name) for name in decided},
@@ -90,7 +95,8 @@ def list_coded_facets(state: State, name: str) -> frozenset[str]:
 def _list_decisions(state: State, name: str) -> list[Decision]:
     if name in state.published:
         return list(state.published[name].values())
-    return [decision[-1] for decision in state.round(name).decisions.values()]
+    round_state = state.round(name)
+    return [decisions[-1] for (item, _), decisions in round_state.decisions.items() if item not in round_state.gone]
 
 
 def _list_ratings(state: State, name: str) -> list[Rating]:
