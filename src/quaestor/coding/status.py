@@ -72,7 +72,7 @@ def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
 
 def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
     name, plan = round_state.plan.round, round_state.plan
-    count = f"{len(plan.items):,} items{', simulated raters' if round_state.simulated else ''}"
+    count = f"{len(round_state.items_left()):,} items{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
     if round_state.status == OPEN:
         return _describe_open(round_state, count)
@@ -137,7 +137,7 @@ def _count_decided(round_state: RoundState) -> int:
     """Returns the number of decided items of the facet that has most; cached until the next decision."""
     cached = round_state.cache.get("decided")
     if cached is None or cached[0] != round_state.decided_at:
-        counted = Counter(facet for _, facet in round_state.decisions)
+        counted = Counter(decision.facet for decision in round_state.counted_decisions())
         cached = round_state.cache["decided"] = round_state.decided_at, max(counted.values(), default=0)
     count: int = cached[1]
     return count

@@ -129,7 +129,7 @@ def test_agreement_after_a_withdrawal_leaves_out_all_turns_of_the_participant(st
 
 def read_threats(study: Study) -> str:
     """Returns what a report says about the judgement of the round."""
-    build_report(study, lambda words: None)
+    build_report(study, lambda words: None, leave_out_undecided=True)
     report = (study.published / "report" / "index.html").read_text("utf-8")
     return " ".join(re.sub("<[^>]*>", " ", report).split())
 

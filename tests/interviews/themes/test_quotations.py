@@ -267,9 +267,10 @@ def test_differing_field_values_of_raters_are_shown_and_can_be_settled(tmp_path:
     everything = DisagreementFilter()
     assert [one.item for one in list_disagreements_page(study, ROUND, lead, everything).word_differences] == [item]
     case = build_case(study, ROUND, lead, item, "themes", everything)
-    assert (case.differs_in_words, case.methods, case.question.others) == (True, (("discussion", "by discussion"),), ())
+    assert (case.differs_in_words, case.question.others) == (True, ())
+    assert [method for method, _ in case.methods] == ["discussion", "one-person"]
     chosen = SubmittedAnswer(case.question.opinions[0].value)
-    settle_case(study, ROUND, lead, item, "themes", chosen, "discussion", "", seen=len(case.outcomes), key="")
+    settle_case(study, ROUND, lead, item, "themes", chosen, "one-person", "as he said", seen=len(case.outcomes), key="")
     assert list_disagreements_page(study, ROUND, lead, everything).word_differences == ()
     assert not build_case(study, ROUND, lead, item, "themes", everything).differs_in_words
     with open_interviews(study) as interviews:
