@@ -200,8 +200,10 @@ def find_coded_items(decisions: VisibleDecisions, query: Query) -> set[str] | No
         matches.append(_find_items_with_code(decisions, query))
     if query.round and not matches:
         published = decisions.state.published.get(query.round)
-        items = decisions.state.round(query.round).items_left() if published is None else (item for item, _ in published)
-        matches.append(set(items))
+        if published is None:
+            matches.append(set(decisions.state.round(query.round).items_left()))
+        else:
+            matches.append({item for item, _ in published})
     return set.intersection(*matches) if matches else None
 
 
