@@ -50,9 +50,7 @@ def withdraw_participant(interviews: Interviews) -> None:
     withdraw(interviews, "P1")
 
 
-CHANGES = pytest.mark.parametrize(
-    ("change", "left"), [(correct_turn, 17), (decline, 15), (withdraw_participant, 15)]
-)
+CHANGES = pytest.mark.parametrize(("change", "left"), [(correct_turn, 17), (decline, 15), (withdraw_participant, 15)])
 Change = Callable[[Interviews], None]
 
 

@@ -71,6 +71,19 @@ def record_left_out_turns(interviews: Interviews, declined: Collection[str], act
         settle_agreed(interviews.coding, name, None)
 
 
+def list_uncounted_turns(interviews: Interviews, name: str) -> list[int]:
+    """Returns the turns of an interview that a closed round coded and whose speaker is no longer the participant."""
+    transcript = interviews.transcript(name)
+    with interviews.coding.locked_state() as state:
+        closed = [round_state for round_state in state.rounds.values() if round_state.status == CLOSED]
+        coded = {item for round_state in closed for rated in round_state.ratings.values() for item in rated}
+    return [
+        turn.number
+        for turn in transcript.turns
+        if turn.voice is not Voice.PARTICIPANT and transcript.item(turn.number) in coded
+    ]
+
+
 def is_participants_turn(transcript: Transcript, number: int, declined: Collection[str] = ()) -> bool:
     """Whether a turn is words of a participant who has not declined."""
     return (
