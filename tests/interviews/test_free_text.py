@@ -13,7 +13,7 @@ from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import StateError
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.coding.agreement import compute_round_agreement, to_json
+from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.records import Facet, Practice
 from quaestor.coding.model.rounds import build_open_act
@@ -306,16 +306,13 @@ def test_a_withdrawal_erases_phrases_and_corrections_about_turns(study: Study) -
             rate(coding, "confirmed", rater, FIRST[0], said)
             rate(coding, "confirmed", rater, OTHER[0], {"right": "yes", "phrase": "say, nothing"})
         assert holding(study.root) == []
-        before = to_json(compute_round_agreement(coding.state, "confirmed", "phrase"))
+        assert compute_round_agreement(coding.state, "confirmed", "phrase").n == 2
         withdraw(interviews, "P1")
         rating = coding.state.round("confirmed").current("rater-1", FIRST[0])
         assert rating is not None
         assert (rating.answers["right"], rating.answers["phrase"]["verb"]) == ({"answer": "no", "instead": ""}, "say")
         assert rating.answers["phrase"]["object"].startswith("(erased ")
-        after = to_json(compute_round_agreement(coding.state, "confirmed", "phrase"))
-        assert [after[name] for name in ("kappa", "kappa_ci", "alpha", "alpha_ci")] == [
-            before[name] for name in ("kappa", "kappa_ci", "alpha", "alpha_ci")
-        ]
+        assert compute_round_agreement(coding.state, "confirmed", "phrase").n == 1
 
 
 def test_an_older_act_is_matched_to_turns_by_the_form_of_its_ids(tmp_path: Path) -> None:

@@ -243,7 +243,7 @@ def _build_rows(
 ) -> list[dict[str, str]]:
     rows = []
     for rating in ratings:
-        counts = round_state.current(rating.rater, rating.item) == rating
+        counts = rating.item not in round_state.gone and round_state.current(rating.rater, rating.item) == rating
         if not counts and not superseded:
             continue
         rows.append(
@@ -282,7 +282,7 @@ def export_decisions(state: State, name: str, mask: MaskAnswer = keep_text) -> l
         decisions = list(state.published[name].values())
     else:
         round_state = state.round(name)
-        decisions = [round_state.decisions[key][-1] for key in sorted(round_state.decisions)]
+        decisions = sorted(round_state.counted_decisions(), key=lambda decision: (decision.item, decision.facet))
         blindness = round_state.blindness
         facets = {facet.id: facet for facet in round_state.plan.facets}
     return [

@@ -239,7 +239,7 @@ def summarise_round(round_state: RoundState) -> dict[str, Any]:
         "round": round_state.plan.round,
         "kind": round_state.plan.kind,
         "status": round_state.status,
-        "items": len(round_state.plan.items),
+        "items": len(round_state.items_left()),
         "raters": [slot.label for slot in round_state.slots],
         "set": round_state.set,
         "sets": len(round_state.sets),

@@ -71,7 +71,7 @@ def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
 
 def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
     name, plan = round_state.plan.round, round_state.plan
-    count = f"{len(plan.items):,} items{', simulated raters' if round_state.simulated else ''}"
+    count = f"{len(round_state.items_left()):,} items{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
     if round_state.status == OPEN:
         return _describe_open(round_state, count)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.facet_kinds.passages import find_passage_facet
-from quaestor.coding.model.state import State
+from quaestor.coding.model.state import CLOSED, State
 from quaestor.interviews.model.records import Transcript, Voice, parse_item_id
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import NewAct
@@ -58,9 +59,29 @@ def record_left_out_turns(interviews: Interviews, declined: Collection[str], act
         return [NewAct(TURNS_ACT, actor or interviews.coding.lead, payload)]
 
     with interviews.coding.locked_state() as state:
-        is_current = not build_act(state)
-    if not is_current:
-        interviews.coding.act(build_act)
+        acts = build_act(state)
+    if not acts:
+        return
+    interviews.coding.act(build_act)
+    # Closing a round decides what its raters agree on, but not for turns that did not count at that time.
+    with interviews.coding.locked_state() as state:
+        closed = [name for name, round_state in state.rounds.items() if round_state.status == CLOSED]
+        to_decide = [name for name in closed if set(acts[0].payload[_RESTORED]) & set(state.round(name).plan.items)]
+    for name in to_decide:
+        settle_agreed(interviews.coding, name, None)
+
+
+def list_uncounted_turns(interviews: Interviews, name: str) -> list[int]:
+    """Returns the turns of an interview that a closed round coded and whose speaker is no longer the participant."""
+    transcript = interviews.transcript(name)
+    with interviews.coding.locked_state() as state:
+        closed = [round_state for round_state in state.rounds.values() if round_state.status == CLOSED]
+        coded = {item for round_state in closed for rated in round_state.ratings.values() for item in rated}
+    return [
+        turn.number
+        for turn in transcript.turns
+        if turn.voice is not Voice.PARTICIPANT and transcript.item(turn.number) in coded
+    ]
 
 
 def is_participants_turn(transcript: Transcript, number: int, declined: Collection[str] = ()) -> bool:

@@ -47,7 +47,7 @@ class InterviewLine:
     @property
     def untouched(self) -> bool:
         """Whether nothing is recorded about it yet, so that its plan can be cancelled."""
-        return self.interview.status == "planned" and not self.interview.transcript
+        return self.interview.status == "planned"
 
     @property
     def next(self) -> InterviewStep | None:
@@ -162,7 +162,7 @@ def _steps(
 ) -> Iterable[InterviewStep]:
     """Yields the steps of an interview; all that are not done are marked `now`."""
     yield InterviewStep("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
-    is_held = interview.status == "held" or interview.transcript
+    is_held = interview.status == "held"
     yield InterviewStep("Conversation", DONE if is_held else NOW, _of_conversation(interview), "interview-conduct")
     words = (
         f"{len(interviews.transcript(interview.id).turns):,} turns" if interview.transcript else "import the transcript"
@@ -194,15 +194,11 @@ def _of_consent(consent: ParticipantConsent) -> str:
 
 def _of_conversation(interview: Interview) -> str:
     if interview.status == "planned":
-        if interview.transcript:
-            return f"held on {interview.day}" if interview.day else "has a transcript, without a date"
         return "hold the interview with the guide and its clock"
+    if interview.status == "under way":
+        return f"under way since {interview.day}"
     length = f", {interview.length}" if interview.seconds else ""
-    return (
-        f"{interview.status} on {interview.day}{length}"
-        if interview.status == "held"
-        else f"under way since {interview.day}"
-    )
+    return f"held on {interview.day}{length}" if interview.day else "held, no date is known"
 
 
 def _of_names(names: Progress) -> str:

@@ -371,16 +371,18 @@ def read_interview(entries: Sequence[SealedEntry]) -> Interview | None:
     began = _moment(clocks[0]) if clocks else ""
     occasion = next((entry.content for entry in reversed(entries) if entry.kind == OCCASION), {})
     ended = last if last is not None and last.content["what"] == "end" else None
+    has_transcript = any(entry.kind == "transcript" for entry in entries)
+    is_under_way = any(entry.kind in _TALK for entry in entries)
     return Interview(
         first.about,
         first.participant,
         first.content["guide"],
         first.content["version"],
-        status="held" if ended else "under way" if any(entry.kind in _TALK for entry in entries) else "planned",
+        status="held" if ended or has_transcript else "under way" if is_under_way else "planned",
         day=began[:10] or occasion.get("day", ""),
         began=began,
         seconds=float(ended.content["at"]) if ended else 0.0,
-        transcript=any(entry.kind == "transcript" for entry in entries),
+        transcript=has_transcript,
         group=occasion.get("group", ""),
     )
 

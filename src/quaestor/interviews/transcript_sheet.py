@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.coding.session import require_lead
+from quaestor.interviews.left_out_turns import list_uncounted_turns
 from quaestor.interviews.model.records import (
     Guide,
     GuideQuestion,
@@ -40,6 +41,8 @@ class TurnLine:
     """Whether a person decided which question it asks, or that it asks none."""
     leaves_guide: bool = False
     """Whether an answer ends here, because a question outside the guide is asked."""
+    is_uncounted: bool = False
+    """Whether it was coded before its speaker was corrected, so that no result counts it."""
 
     @property
     def shown(self) -> str:
@@ -93,7 +96,7 @@ def build_transcript_sheet(
     return TranscriptSheet(
         interview,
         guide,
-        tuple(_lines(shown, transcript, guide, list_manual_matches(interviews, name))),
+        tuple(_lines(interviews, shown, transcript, guide)),
         page,
         pages,
         len(transcript.turns),
@@ -118,17 +121,20 @@ def list_turn_lines(interviews: Interviews, name: str, raw: bool = False, actor:
         require_lead(interviews.coding, actor, "read the recorded text")
     transcript = read_transcript_as(interviews, name, actor)
     guide = interviews.guide(transcript.guide, transcript.version)
-    return list(_lines(transcript.turns, transcript, guide, list_manual_matches(interviews, name)))
+    return list(_lines(interviews, transcript.turns, transcript, guide))
 
 
 def _lines(
-    turns: Sequence[SpokenTurn], transcript: Transcript, guide: Guide, decided: Collection[int]
+    interviews: Interviews, turns: Sequence[SpokenTurn], transcript: Transcript, guide: Guide
 ) -> Iterator[TurnLine]:
+    decided = list_manual_matches(interviews, transcript.interview)
+    uncounted = list_uncounted_turns(interviews, transcript.interview)
     for turn in turns:
         who = VOICE_WORDS.get(turn.voice, transcript.participant)
         heading = guide.question(turn.question) if turn.asks else None
         is_answer_over = not turn.question and turn.number > 0 and bool(transcript.turns[turn.number - 1].question)
-        yield TurnLine(turn, who, format_clock(turn.start), heading, turn.number in decided, is_answer_over)
+        by_hand, is_uncounted = turn.number in decided, turn.number in uncounted
+        yield TurnLine(turn, who, format_clock(turn.start), heading, by_hand, is_answer_over, is_uncounted)
 
 
 MOST = 20

@@ -121,8 +121,9 @@ def find_decision(state: State, name: str, item: str, facet: str) -> Decision | 
     """Returns the current decision of a round, or of published decisions, on a facet of an item."""
     if name in state.published:
         return state.published[name].get((item, facet))
-    decisions = state.rounds[name].decisions.get((item, facet))
-    return decisions[-1] if decisions else None
+    round_state = state.rounds[name]
+    decisions = round_state.decisions.get((item, facet))
+    return decisions[-1] if decisions and item not in round_state.gone else None
 
 
 def format_decision(state: State, book: Codebook, decision: Decision) -> CodedAnswer:
@@ -145,7 +146,7 @@ def collect_labels(state: State, name: str) -> Labels:
         if name in state.published:
             decisions = list(state.published[name].values())
         else:
-            decisions = [decisions[-1] for decisions in state.rounds[name].decisions.values()]
+            decisions = state.rounds[name].counted_decisions()
         key = (at[1], len(decisions), max((decision.number for decision in decisions), default=0))
         if memory.get("labels of") != key:
             memory["labels"] = _group_by_label(state, decisions)
@@ -199,8 +200,10 @@ def find_coded_items(decisions: VisibleDecisions, query: Query) -> set[str] | No
         matches.append(_find_items_with_code(decisions, query))
     if query.round and not matches:
         published = decisions.state.published.get(query.round)
-        items = decisions.state.round(query.round).plan.items if published is None else (item for item, _ in published)
-        matches.append(set(items))
+        if published is None:
+            matches.append(set(decisions.state.round(query.round).items_left()))
+        else:
+            matches.append({item for item, _ in published})
     return set.intersection(*matches) if matches else None
 
 

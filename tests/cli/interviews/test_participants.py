@@ -140,4 +140,4 @@ def test_the_status_of_a_study_counts_its_interviews(folder: Path) -> None:
     with open_interviews(open_study(folder)) as interviews:
         with_transcript(interviews)
     stage = next(entry for entry in status()["stages"] if entry["name"] == "interviews")
-    assert (stage["state"], stage["detail"]) == ("done", "1 take part, 1 agreed, 0 held, 1 transcribed")
+    assert (stage["state"], stage["detail"]) == ("done", "1 take part, 1 agreed, 1 held, 1 transcribed")

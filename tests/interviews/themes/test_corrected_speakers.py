@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.coded_interviews import ROUND
+from tests.support.command_line import in_this_process
 from tests.support.themed_interviews import themed_study
 
 from quaestor.coding.agreement import compute_round_agreement
@@ -129,7 +130,7 @@ def test_agreement_after_a_withdrawal_leaves_out_all_turns_of_the_participant(st
 
 def read_threats(study: Study) -> str:
     """Returns what a report says about the judgement of the round."""
-    build_report(study, lambda words: None)
+    build_report(study, lambda words: None, leave_out_undecided=True)
     report = (study.published / "report" / "index.html").read_text("utf-8")
     return " ".join(re.sub("<[^>]*>", " ", report).split())
 
@@ -152,3 +153,16 @@ def test_the_report_prints_the_statistic_that_the_round_names(tmp_path: Path) ->
     text = read_threats(study)
     assert "reached an alpha of 1.00 on themes" in text
     assert "a kappa of" not in text
+
+
+def test_the_command_that_corrects_a_speaker_says_what_is_no_longer_counted(study: Study) -> None:
+    command = ["interview", "speakers", "P1", "--study", study.root]
+    assert "not counted" not in in_this_process(*command, "--set", "turn:0=other").output
+    corrected = in_this_process(*command, "--set", "turn:1=interviewer")
+    assert "1 turn was coded before its speaker was corrected, and is not counted in any result: 1" in corrected.output
+    corrected = in_this_process(*command, "--set", "turn:5=other")
+    assert "2 turns were coded before their speaker was corrected, and are not counted in any result: 1, 5" in (
+        corrected.output
+    )
+    back = in_this_process(*command, "--set", "turn:1=participant", "--set", "turn:5=participant")
+    assert "not counted" not in back.output

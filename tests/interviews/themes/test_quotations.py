@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.support import themed_interviews
 from tests.support.coded_interviews import ROUND, copy_of
 from tests.support.small_interviews import with_interview
 from tests.support.themed_interviews import themed_study
@@ -267,9 +268,10 @@ def test_differing_field_values_of_raters_are_shown_and_can_be_settled(tmp_path:
     everything = DisagreementFilter()
     assert [one.item for one in list_disagreements_page(study, ROUND, lead, everything).word_differences] == [item]
     case = build_case(study, ROUND, lead, item, "themes", everything)
-    assert (case.differs_in_words, case.methods, case.question.others) == (True, (("discussion", "by discussion"),), ())
+    assert (case.differs_in_words, case.question.others) == (True, ())
+    assert [method for method, _ in case.methods] == ["discussion", "one-person"]
     chosen = SubmittedAnswer(case.question.opinions[0].value)
-    settle_case(study, ROUND, lead, item, "themes", chosen, "discussion", "", seen=len(case.outcomes), key="")
+    settle_case(study, ROUND, lead, item, "themes", chosen, "one-person", "as he said", seen=len(case.outcomes), key="")
     assert list_disagreements_page(study, ROUND, lead, everything).word_differences == ()
     assert not build_case(study, ROUND, lead, item, "themes", everything).differs_in_words
     with open_interviews(study) as interviews:
@@ -460,3 +462,18 @@ def test_a_participant_who_declines_is_in_no_table_until_they_accept_again(study
         assert "P1" not in str(read_visible_themes(interviews, Viewer("lead", Role.LEAD)))
         record_consent(interviews, "P1", ACCEPTED, SPOKEN)
         assert read_themes(interviews).quotations == before.quotations
+
+
+def test_a_pair_of_codes_counts_participants_who_gave_both_in_one_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second question is only a follow-up, so that the first answer has two turns."""
+    monkeypatch.setattr(themed_interviews, "ASKED", (themed_interviews.ASKED[0], "Why?", themed_interviews.ASKED[2]))
+    monkeypatch.setattr(themed_interviews, "MATCHED", {0: "factors", 4: "wrong"})
+    study = themed_study(tmp_path, themed_interviews.ANSWERS[:1])
+    with open_interviews(study) as interviews:
+        found = read_themes(interviews)
+    together = table(found, "together")
+    assert shown(together)["data+shapes"] == ["·", "1 1.00", "·", "1"]
+    behind = find_quotations_behind(found, "together:data+shapes:participants").quotations
+    assert {quotation.item for quotation in behind} == {"P1/00001", "P1/00003"}

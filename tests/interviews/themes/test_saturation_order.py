@@ -13,6 +13,7 @@ from tests.support.small_interviews import a_study, with_interview
 from tests.support.themed_interviews import themed_study
 
 from quaestor.base.errors import InputError
+from quaestor.interviews.overview import build_interview_line
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.co_occurrence import build_saturation_table, compute_saturation, describe_stop
 from quaestor.interviews.themes.figures import render_figure
@@ -20,13 +21,14 @@ from quaestor.interviews.themes.files import saturation_json
 from quaestor.interviews.themes.quotations import read_themes
 from quaestor.interviews.transcripts.import_file import import_transcript, record_occasion
 from quaestor.measures.co_occurrence import StoppingRule, apply_rule
+from quaestor.study.features import study_status
 from quaestor.study.folder import Study
 
 THREE = [("{data:One}.", "two", "three"), ("{time:Two}.", "two", "three"), ("{data:Three}.", "two", "three")]
 HELD, BY_PSEUDONYM = "in the order in which they were held", "in the order of their pseudonyms"
 
 
-def hold(study: Study, days: Mapping[str, str], group: str = "") -> None:
+def hold(study: Study, days: Mapping[str, str], group: str | None = None) -> None:
     with open_interviews(study) as interviews:
         for name, day in days.items():
             record_occasion(interviews, name, day, group)
@@ -93,6 +95,16 @@ def test_interviews_imported_from_the_same_recording_are_one_interview(tmp_path:
     assert read_saturation(study)[0] == ["P1 + P3", "P2"]
 
 
+def test_a_group_is_known_by_its_name_in_any_case_and_can_be_removed(study: Study) -> None:
+    hold(study, {"P1": "2026-03-01"}, group="Focus group")
+    hold(study, {"P3": "2026-03-01"}, group="focus  group")
+    assert read_saturation(study)[0] == ["P1 + P3", "P2"]
+    hold(study, {"P3": "2026-03-01"})
+    assert read_saturation(study)[0] == ["P1 + P3", "P2"], "a date alone changes no group"
+    hold(study, {"P3": "2026-03-01"}, group="")
+    assert read_saturation(study)[0] == ["P1", "P2", "P3"]
+
+
 def test_a_wrong_date_is_refused(study: Study) -> None:
     for day in ("1.3.2026", "2026-02-30", "2999-01-01"):
         with pytest.raises(InputError, match="date"):
@@ -111,10 +123,26 @@ def test_the_date_is_given_with_the_import(tmp_path: Path) -> None:
     command = ["interview", "import", "P1", file, "--study", study.root]
     assert in_this_process(*command, "--held", "2026-03-02").exit_code == 0
     with open_interviews(study) as interviews:
-        assert interviews.interview("P1").day == "2026-03-02", "the same file again may give another date"
+        interview = interviews.interview("P1")
+        assert (interview.day, interview.group) == ("2026-03-02", "focus"), "the same file may give another date"
+    assert in_this_process(*command, "--group", "").exit_code == 0
+    with open_interviews(study) as interviews:
+        interview = interviews.interview("P1")
+        assert (interview.day, interview.group) == ("2026-03-02", "")
     assert in_this_process(*command, "--held", "yesterday").exit_code
     listed = json.loads(in_this_process("interview", "list", "--json", "--study", study.root).stdout)
     assert "2026-03-02" in json.dumps(listed)
+
+
+def test_an_interview_with_a_transcript_counts_as_held(study: Study) -> None:
+    hold(study, {"P2": "2026-03-01"})
+    (line,) = (stage for stage in study_status(study).stages if stage.name == "interviews")
+    assert line.detail == "3 take part, 3 agreed, 3 held, 3 transcribed"
+    listed = json.loads(in_this_process("interview", "list", "--json", "--study", study.root).stdout)
+    assert {row["status"] for row in listed} == {"held"}
+    with open_interviews(study) as interviews:
+        words = {name: build_interview_line(interviews, name, leads=True).steps[1].words for name in ("P1", "P2")}
+    assert words == {"P1": "held, no date is known", "P2": "held on 2026-03-01"}
 
 
 def flags(*new: int) -> np.ndarray:

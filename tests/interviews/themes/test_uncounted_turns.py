@@ -24,6 +24,7 @@ from quaestor.interviews.items import SOURCE, STEP, make_items
 from quaestor.interviews.pages.themes import themes_page
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import build_interview_tables
+from quaestor.interviews.themes.co_occurrence import compute_saturation, find_pairs
 from quaestor.interviews.themes.quotations import read_themes
 from quaestor.interviews.transcripts.corrections import set_voice
 from quaestor.interviews.withdrawal import withdraw
@@ -88,18 +89,26 @@ def test_participants_of_a_later_round_are_named_until_they_are_decided(study: S
     assert (themes.uncounted, themes.missing, len(themes.participants)) == ((), (), 7)
 
 
-def test_agreed_turns_without_a_recorded_decision_are_counted_as_undecided(tmp_path: Path) -> None:
-    """Where closing a round decides what its raters agree on, nothing is left to name."""
+def test_closing_a_round_counts_the_turns_that_its_raters_agree_on(tmp_path: Path) -> None:
     study = themed_study(tmp_path, settled=False)
     close_by_name(study, ROUND, None)
     with open_interviews(study) as interviews:
         themes = read_themes(interviews)
-    if themes.turns == 18:
-        assert themes.uncounted == ()
-        return
-    people = "P1 (3), P2 (3), P3 (3), P4 (3), P5 (3), P6 (3)"
-    assert f"18 turns rated but not decided, not counted: {people}." in themes_page(themes).base
-    assert themes.missing == ("P1", "P2", "P3", "P4", "P5", "P6")
+    assert (themes.turns, len(themes.quotations), themes.uncounted, themes.missing) == (18, 23, (), ())
+    assert compute_saturation(themes).total[-1] == len(themes.codes)
+    assert {(pair.first.id, pair.second.id): len(pair.turns) for pair in find_pairs(themes)}["data", "time"] == 1
+
+
+def test_turns_that_fewer_raters_coded_than_planned_are_counted_as_undecided(tmp_path: Path) -> None:
+    study = themed_study(tmp_path, [("{data:One}.", "two", "three")], settled=False, rated=False)
+    with open_coding(study) as coding:
+        for item in ("P1/00001", "P1/00003", "P1/00005"):
+            rate(coding, ROUND, "rater-1", item, {"themes": [{"start": 0, "end": 3, "code": "data"}]})
+    close_by_name(study, ROUND, None, incomplete="one rater is ill")
+    with open_interviews(study) as interviews:
+        themes = read_themes(interviews)
+    assert "3 turns rated but not decided, not counted: P1 (3)." in themes_page(themes).base
+    assert themes.missing == ("P1",)
 
 
 def test_a_turn_that_nobody_rated_is_named(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_a_rejected_coding_can_be_corrected_without_losing_later_codings(page: P
         memo.blur()
         drag(page, 4, "again")
         page.keyboard.press("2")
-        expect(page.locator("#saved")).to_contain_text("turn 5, the memo of a passage of themes has 4,001 characters")
+        expect(page.locator("#saved")).to_contain_text("turn 4, the memo of a passage of themes has 4,001 characters")
 
     refused("x" * 4001)
     page.reload()

@@ -236,12 +236,14 @@ def closed(study: Study) -> Study:
 def test_passages_of_both_raters_are_side_by_side_and_settled_code_by_code(app: Starlette, closed: Study) -> None:
     lead = visiting(app, closed, "lead", Role.LEAD)
     address = f"/rounds/{ROUND}/disagreements"
+    assert post(lead, address, {}).status_code == 303
     listed = lead.get(address).text
     assert "shapes that do not match" in listed
     shown = lead.get(f"{address}?item={ILLEGAL}").text
     assert "When shapes do not match" in shown
     assert "that is my threshold" in shown
-    sent = {"item": ILLEGAL, "facet": "themes", "how": "discussion", "seen": "0", "other": "indicator", "key": "a"}
+    sent = {"item": ILLEGAL, "facet": "themes", "how": "one-person", "reason": "it names one"}
+    sent |= {"seen": "0", "other": "indicator", "key": "a"}
     assert post(lead, f"/rounds/{ROUND}/decisions", sent, f"{address}?item={ILLEGAL}").status_code == 303
     with open_coding(closed) as coding:
         made = coding.state.round(ROUND).last_decisions("themes")[ILLEGAL].answer
@@ -253,7 +255,8 @@ def test_the_lead_adopts_in_vivo_codes_on_their_page(app: Starlette, closed: Stu
     page = f"/rounds/{ROUND}/in-vivo"
     assert "No in-vivo codes" in lead.get(page).text
     value = json.dumps([stretch(29, 86, "indicator"), stretch(77, 86)])
-    sent = {"item": ILLEGAL, "facet": "themes", "how": "discussion", "seen": "0", "answer": value, "key": "a"}
+    sent = {"item": ILLEGAL, "facet": "themes", "how": "one-person", "reason": "so it is"}
+    sent |= {"seen": "0", "answer": value, "key": "a"}
     address = f"/rounds/{ROUND}/disagreements?item={ILLEGAL}"
     assert post(lead, f"/rounds/{ROUND}/decisions", sent, address).status_code == 303
     assert "threshold" in lead.get(page).text

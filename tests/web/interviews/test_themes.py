@@ -150,7 +150,7 @@ def test_right_to_left_field_values_are_isolated_and_can_be_settled(tmp_path: Pa
         assert "No disagreements" not in listed
         case = lead.get(unescape(re.findall(rf'href="({address}\?item=[^"]+)"', listed)[0])).text
         assert "choose the description that counts" in case
-        values = {"item": item, "facet": "themes", "how": "discussion", "key": "once"}
+        values = {"item": item, "facet": "themes", "how": "one-person", "reason": "as said", "key": "once"}
         values["answer"] = unescape(re.findall(r'name="answer" value="([^"]+)"', case)[0])
         values["seen"] = re.findall(r'name="seen" value="(\d+)"', case)[0]
         answer = post(lead, f"/rounds/{ROUND}/decisions", values, page="/me")

@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from tests.support.coded_interviews import coded_study
 from tests.support.desk import QUICK, closing_app, csrf_in, invited, post, signed_in
 from tests.support.small_interviews import a_study, with_interview
+from tests.support.themed_interviews import themed_study
 from tests.support.transcript_writers import table_document, teams_webvtt
 from tests.support.windows import complaints_of, serving, session_after
 
@@ -254,3 +255,20 @@ def test_an_answer_is_ended_and_a_day_is_set_by_form(lead: TestClient, study: St
     post(lead, PAGE, {"act": "occasion", "held": "2026-03-02", "group": "focus"})
     assert "Held: 2026-03-02, with the group focus" in lead.get(PAGE).text
     assert post(lead, PAGE, {"act": "occasion", "held": "2999-01-01"}).status_code == 422
+    post(lead, PAGE, {"act": "occasion", "held": "2026-03-02", "group": ""})
+    with open_interviews(study) as interviews:
+        assert (interviews.interview("P1").day, interviews.interview("P1").group) == ("2026-03-02", "")
+
+
+def test_a_turn_that_was_coded_before_its_speaker_was_corrected_says_that_it_is_not_counted(tmp_path: Path) -> None:
+    study = themed_study(tmp_path / "study", [("{data:One}.", "two", "three")])
+    words = "Coded before its speaker was corrected: not counted"
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, study.root)
+        assert words not in lead.get(PAGE).text
+        post(lead, PAGE, {"act": "turn", "turn": "1", "voice": "interviewer"})
+        page = lead.get(PAGE).text
+        assert page.count(words) == 1
+        assert page.index('id="turn-1"') < page.index(words) < page.index('id="turn-2"')
+        post(lead, PAGE, {"act": "turn", "turn": "1", "voice": "participant"})
+        assert words not in lead.get(PAGE).text

@@ -54,12 +54,12 @@ def import_file(
         typer.Option("--encoding", help="The encoding, such as Windows-1251 or Shift_JIS, if it is detected wrongly."),
     ] = "",
     held: Annotated[
-        str, typer.Option("--held", metavar="DATE", help="The day of the interview, such as 2026-03-01.")
-    ] = "",
+        str | None, typer.Option("--held", metavar="DATE", help="The day of the interview, such as 2026-03-01.")
+    ] = None,
     group: Annotated[
-        str,
-        typer.Option("--group", help="A name for a focus group: its interviews count as one for saturation."),
-    ] = "",
+        str | None,
+        typer.Option("--group", help="A focus group's name: its interviews count as one for saturation; '' for none."),
+    ] = None,
     apart: Annotated[bool, typer.Option("--apart", help="Keep each cue or paragraph as its own turn.")] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="Replace the existing transcript, unless a round uses its turns.")
@@ -77,7 +77,7 @@ def import_file(
     from quaestor.interviews.transcripts.import_file import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
-        if not held and not interviews.interview(name).day and sys.stdin.isatty() and not json:
+        if held is None and not interviews.interview(name).day and sys.stdin.isatty() and not json:
             held = typer.prompt("Day of the interview, such as 2026-03-01 (Enter if unknown)", "", show_default=False)
         done = import_transcript(
             interviews, name, file, actor, format, speaker or (), replace, encoding, apart, held, group
@@ -171,6 +171,7 @@ def speakers(
     Example: quaestor interview speakers P1 --set "Speaker 1=participant" --set turn:12=interviewer
     """
     from quaestor.coding.session import require_lead
+    from quaestor.interviews.left_out_turns import list_uncounted_turns
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.transcripts.corrections import list_speakers, set_speaker, set_voice
 
@@ -185,6 +186,7 @@ def speakers(
             else:
                 set_speaker(interviews, name, speaker, voice, actor)
         rows = list_speakers(interviews, name)
+        uncounted = list_uncounted_turns(interviews, name)
     if json:
         print_json({"interview": name, "speakers": [_speaker_json(row, raw) for row in rows]})
         return
@@ -198,6 +200,12 @@ def speakers(
         counts = (number(row.turns), number(row.words))
         table.add_row(str(row.number), escape(label), escape(f"{row.voice}{suffix}"), *counts, escape(row.begins))
     console().print(table)
+    if uncounted:
+        turns = ("turn was", "its", "is") if len(uncounted) == 1 else ("turns were", "their", "are")
+        say(
+            f"{number(len(uncounted))} {turns[0]} coded before {turns[1]} speaker was corrected, and {turns[2]} not "
+            f"counted in any result: {', '.join(map(str, uncounted))}"
+        )
 
 
 def match(

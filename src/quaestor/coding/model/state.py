@@ -220,13 +220,13 @@ class RoundState:
             )
         return self._set_numbers[item]
 
+    def counted_decisions(self) -> list[Decision]:
+        """Returns the last decision on each facet of each item that still counts."""
+        return [decisions[-1] for (item, _), decisions in self.decisions.items() if item not in self.gone]
+
     def last_decisions(self, facet: str) -> dict[str, Decision]:
         """Returns the last decision on a facet of each item that still counts."""
-        return {
-            item: decision[-1]
-            for (item, name), decision in self.decisions.items()
-            if name == facet and item not in self.gone
-        }
+        return {decision.item: decision for decision in self.counted_decisions() if decision.facet == facet}
 
 
 @dataclass(frozen=True)

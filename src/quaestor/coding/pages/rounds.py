@@ -135,7 +135,7 @@ def _build_opened(study: Study, state: State, round_state: RoundState) -> RoundO
         round=plan.round,
         kind=plan.kind,
         status=round_state.status,
-        items=len(plan.items),
+        items=len(round_state.items_left()),
         facets=tuple(facet.id for facet in plan.facets),
         slots=slots,
         acts=_list_acts(state, round_state, lead, rated),

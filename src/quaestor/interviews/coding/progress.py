@@ -153,6 +153,8 @@ def _count_by_interview(state: State) -> dict[str, _Counts]:
         for seat in round_state.slots if find_passage_facet(round_state.plan) is not None else ():
             for item in seat.items[0]:
                 here = counts_by_interview.setdefault(_parse_interview(item), _Counts())
+                if item in round_state.gone:
+                    continue
                 rated = round_state.rating_in_slot(seat, item) is not None
                 here.expected += 1
                 here.rated += rated
@@ -160,7 +162,13 @@ def _count_by_interview(state: State) -> dict[str, _Counts]:
                     here.opened[name] += not rated
     closed = sorted(list_coded_rounds(state), key=lambda name: state.round(name).closed)
     decided = find_last_decisions(state, closed).decided
-    rated_last = {item: name for name in closed for rated in state.round(name).ratings.values() for item in rated}
+    rated_last = {
+        item: name
+        for name in closed
+        for rated in state.round(name).ratings.values()
+        for item in rated
+        if item not in state.round(name).gone
+    }
     for item, name in rated_last.items():
         if item not in decided and _parse_interview(item) in counts_by_interview:
             counts_by_interview[_parse_interview(item)].undecided[name] += 1
@@ -184,6 +192,8 @@ def _parse_interview(item: str) -> str:
 
 
 def _find_step(counts: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> CodingStep:
+    if not counts.expected:
+        return CodingStep(True, "none of its turns counts")
     if counts.opened.total():
         return CodingStep(False, f"{counts.rated:,} of {counts.expected:,} ratings of turns")
     for name in counts.opened:

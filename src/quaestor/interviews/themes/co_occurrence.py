@@ -118,7 +118,8 @@ def build_co_occurrence_table(themes: InterviewThemes) -> Table:
         Column("participants", "participants"),
     )
     notes = [
-        "Jaccard is the share of turns, answers or characters with both codes among those with at least one.",
+        "Jaccard is the share of turns, answers or characters with both codes among those with at least one. "
+        "Participants: with both codes in one turn or one answer.",
         *base_notes(themes),
     ]
     if len(code_pairs) > _MOST_PAIRS:
@@ -128,14 +129,14 @@ def build_co_occurrence_table(themes: InterviewThemes) -> Table:
 
 def _pair_row(themes: InterviewThemes, pair: Pair) -> Row:
     both = select_by(CODE, pair.first.id, pair.second.id)
-    people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(pair.turns)}
-    there = both.narrow(QUOTATION, *_of_pair(themes, pair, TURN)) if pair.turns else None
-    answered = both.narrow(QUOTATION, *_of_pair(themes, pair, ANSWER)) if pair.answers else None
+    in_turns, in_answers = _of_pair(themes, pair, TURN), _of_pair(themes, pair, ANSWER)
+    in_either = tuple(dict.fromkeys((*in_turns, *in_answers)))
+    people = {quotation.participant for quotation in themes.quotations if quotation.id in in_either}
     cells = (
-        _counted_with(len(pair.turns), pair.by_turn, there),
-        _counted_with(len(pair.answers), pair.by_answer, answered),
+        _counted_with(len(pair.turns), pair.by_turn, both.narrow(QUOTATION, *in_turns) if in_turns else None),
+        _counted_with(len(pair.answers), pair.by_answer, both.narrow(QUOTATION, *in_answers) if in_answers else None),
         _counted_with(pair.characters, pair.on_words, select_by(QUOTATION, *pair.same) if pair.same else None),
-        Cell((whole(len(people)),), (len(people),), there),
+        Cell((whole(len(people)),), (len(people),), both.narrow(QUOTATION, *in_either)),
     )
     return Row(f"{pair.first.id}+{pair.second.id}", f"{pair.first.name} + {pair.second.name}", cells)
 

@@ -207,7 +207,7 @@ def _list_events(interviews: Interviews, coded: Sequence[str]) -> tuple[list[tup
     for name in coded:
         imported = find_latest_import(interviews.file.read_entries(about=name))
         recording = imported.content["sha256"] if imported else name
-        groups.setdefault(known[name].group or recording, []).append(name)
+        groups.setdefault(known[name].group.casefold() or recording, []).append(name)
     events = [tuple(event) for event in groups.values()]
     if not all(known[name].day for name in coded):
         return events, False

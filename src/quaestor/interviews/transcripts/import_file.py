@@ -144,8 +144,8 @@ def import_transcript(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-    held: str = "",
-    group: str = "",
+    held: str | None = None,
+    group: str | None = None,
 ) -> TranscriptImport:
     """Imports the transcript of an interview from a file, which is only read."""
     if not path.is_file():
@@ -166,13 +166,13 @@ def import_bytes(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-    held: str = "",
-    group: str = "",
+    held: str | None = None,
+    group: str | None = None,
 ) -> TranscriptImport:
     """Imports a transcript from bytes; the same file again changes nothing, another one needs `replace`."""
     interview = interviews.interview(name)
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
-    check_day(held, interviews.today())
+    check_day(held or "", interviews.today())
     known = find_latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.content["sha256"] == sha256 and not replace:
@@ -210,17 +210,22 @@ def import_bytes(
 
 
 def record_occasion(
-    interviews: Interviews, name: str, day: str = "", group: str = "", actor: str | None = None
+    interviews: Interviews,
+    name: str,
+    day: str | None = None,
+    group: str | None = None,
+    actor: str | None = None,
 ) -> None:
-    """Records when an interview was held elsewhere, and with which group; what is empty stays as it is."""
+    """Records when an interview was held elsewhere, and with which group; None leaves a value as it is."""
     interview = interviews.interview(name)
-    check_day(day, interviews.today())
-    if not day and not group:
-        return
-    before = next(
+    check_day(day or "", interviews.today())
+    before = {"day": "", "group": ""} | next(
         (entry.content for entry in reversed(interviews.file.read_entries(about=name)) if entry.kind == OCCASION), {}
     )
-    content = {"day": day or before.get("day", ""), "group": " ".join(group.split()) or before.get("group", "")}
+    content = {
+        "day": before["day"] if day is None else day,
+        "group": before["group"] if group is None else " ".join(group.split()),
+    }
     if content != before:
         who = actor or interviews.coding.lead
         interviews.file.add(NewEntry(OCCASION, who, content, interview.participant, name, interviews.now()))

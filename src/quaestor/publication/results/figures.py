@@ -58,7 +58,7 @@ def _round_steps(computed: Computed) -> list[ProcessStep]:
     if state is None:
         return []
     steps = [
-        ProcessStep(f"{name}, {len(round_state.slots)} raters", len(round_state.plan.items), "items")
+        ProcessStep(f"{name}, {len(round_state.slots)} raters", len(round_state.items_left()), "items")
         for name, round_state in state.rounds.items()
     ]
     for name, decisions in state.published.items():

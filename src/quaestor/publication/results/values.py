@@ -282,7 +282,7 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "disagreements": _of_round(
         lambda state, name: len({disagreement.item for disagreement in list_disagreements(state, name)})
     ),
-    "round_items": _of_round(lambda state, name: len(state.rounds[name].plan.items)),
+    "round_items": _of_round(lambda state, name: len(state.rounds[name].items_left())),
     "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
     "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
     "kept": _of_round(_count_kept),

@@ -73,7 +73,7 @@ class TranscriptPages(Pages):
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
-        held, group = (sent.fields.get(field, "").strip() for field in ("held", "group"))
+        held, group = sent.fields.get("held"), sent.fields.get("group")
         replace, apart = (sent.fields.get(field, "") == "yes" for field in ("replace", "apart"))
         try:
             if not chosen.data:
@@ -145,7 +145,7 @@ def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str,
         case "speaker":
             set_speaker(interviews, name, fields.get("speaker", ""), fields.get("voice", ""), who)
         case "occasion":
-            record_occasion(interviews, name, fields.get("held", ""), fields.get("group", ""), who)
+            record_occasion(interviews, name, fields.get("held"), fields.get("group"), who)
         case "again":
             match_again(interviews, name, who)
         case "turn":

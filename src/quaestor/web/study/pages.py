@@ -209,7 +209,7 @@ def _line(sight: Visibility, round_state: RoundState) -> RoundLine:
         plan.round,
         plan.kind,
         round_state.status,
-        len(plan.items),
+        len(round_state.items_left()),
         round_state.set,
         len(round_state.sets),
         round_state.deadline,

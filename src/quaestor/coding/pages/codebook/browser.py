@@ -289,7 +289,11 @@ class CodebookBrowser:
     def _counts(self, uses: CodeUses, book: Codebook) -> CodeItemCounts:
         """Counts outside the lock; the cache key contains everything that the counts depend on."""
         newest = (
-            (name, len(decisions), max((decision.number for decision in decisions), default=0))
+            (
+                name,
+                frozenset(decision.item for decision in decisions),
+                max((decision.number for decision in decisions), default=0),
+            )
             for name, decisions in uses.decisions.items()
         )
         key = (book.version, uses.history.latest.version, uses.excluded, *newest)

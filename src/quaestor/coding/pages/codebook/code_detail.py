@@ -95,14 +95,13 @@ def list_coded_facets(state: State, name: str) -> frozenset[str]:
 def _list_decisions(state: State, name: str) -> list[Decision]:
     if name in state.published:
         return list(state.published[name].values())
-    round_state = state.round(name)
-    return [decisions[-1] for (item, _), decisions in round_state.decisions.items() if item not in round_state.gone]
+    return state.round(name).counted_decisions()
 
 
 def _list_ratings(state: State, name: str) -> list[Rating]:
     round_state = state.round(name)
     ratings = (round_state.rating_in_slot(slot, item) for slot in round_state.slots for item in slot.items[0])
-    return [rating for rating in ratings if rating is not None]
+    return [rating for rating in ratings if rating is not None and rating.item not in round_state.gone]
 
 
 @dataclass(frozen=True)
