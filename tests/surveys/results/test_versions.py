@@ -13,11 +13,13 @@ from tests.support.small_survey import Form, answered, fielded
 from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
-from quaestor.surveys.invitations import accept_invitation, invite
+from quaestor.surveys.invitations import accept_invitation, invite, response_rates
 from quaestor.surveys.lifecycle import Surveys, open_survey, review_response
 from quaestor.surveys.merges import list_merges, merge_parts, undo_merge
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.model.records import Missing
+from quaestor.surveys.pages.responses import response_sheet
+from quaestor.surveys.respond import require_response
 from quaestor.surveys.results.compute import SurveyResults, survey_results
 from quaestor.surveys.results.export import results_json
 from quaestor.surveys.results.sentences import write_notes
@@ -411,6 +413,84 @@ def test_nobody_in_a_small_stratum_is_found_by_subtraction(tmp_path: Path) -> No
         assert rest == 0
     assert sum(often.bases) == often.base == 14
     assert sorted(row["stratum"] for row in rows) == [""] * 7 + ["pro"] * 7
+
+
+def invite_and_answer(surveys: Surveys, stratum: str, count: int, choice: str) -> list[str]:
+    """Invites people of a stratum, who all answer; returns their responses."""
+    responses = []
+    for link in invite(surveys, NAME, "first", stratum, count):
+        _, code = accept_invitation(surveys, link.token, key="k" * 40)
+        _answer(surveys, code, {"consent": {"q.consent": ["agree"]}, "all": {"q.often": [choice]}})
+        responses.append(require_response(surveys, code).id)
+    return responses
+
+
+def strata_of(surveys: Surveys, *, everything: bool, path: Path) -> dict[str, str]:
+    export_answers(surveys, NAME, path, wide=True, everything=everything)
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["response"]: row["stratum"] for row in csv.DictReader(file)}
+
+
+def test_excluding_a_response_does_not_reveal_its_stratum(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal", "press"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        invite_and_answer(surveys, "pro", 7, "never")
+        normal = invite_and_answer(surveys, "normal", 6, "sometimes")
+        (press,) = invite_and_answer(surveys, "press", 1, "often")
+        for excluded in (press, normal[0]):
+            review_response(surveys, NAME, excluded, keep=False, why="at random")
+            results = survey_results(surveys, NAME, by="stratum")
+            assert results.groups is not None
+            assert results.groups.labels == ("pro", "smaller strata")
+            shown = strata_of(surveys, everything=False, path=tmp_path / "counted.csv")
+            assert set(shown.values()) == {"pro", ""}
+            assert strata_of(surveys, everything=True, path=tmp_path / "all.csv")[normal[1]] == ""
+
+
+def test_the_page_of_a_response_does_not_show_a_stratum_that_results_hide(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal", "press"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        pro = invite_and_answer(surveys, "pro", 7, "never")
+        normal = invite_and_answer(surveys, "normal", 6, "sometimes")
+        press = invite_and_answer(surveys, "press", 1, "often")
+        shown = [response_sheet(surveys, NAME, response, {}).stratum for response in (pro[0], normal[0], press[0])]
+    assert shown == ["pro", "smaller strata", "smaller strata"]
+
+
+def test_results_join_the_strata_that_response_rates_join(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal", "press"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        invite_and_answer(surveys, "normal", 6, "sometimes")
+        invite_and_answer(surveys, "pro", 5, "never")
+        invite(surveys, NAME, "second", "pro", 9)
+        invite_and_answer(surveys, "press", 1, "often")
+        results = survey_results(surveys, NAME, by="stratum")
+        rates = response_rates(surveys, NAME)
+    assert results.groups is not None
+    came = {rate.name: (rate.used, rate.finished) for rate in rates.by_stratum}
+    assert dict(zip(results.groups.labels, results.sizes, strict=True)) == {"pro": 5, "smaller strata": 7}
+    assert came == {"pro": (5, 5), "smaller strata": (7, None)}
+    assert rates.whole.finished == 12
+
+
+def test_a_response_rate_does_not_count_excluded_responses_as_finished(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        invite_and_answer(surveys, "pro", 7, "never")
+        excluded = invite_and_answer(surveys, "normal", 6, "sometimes")[0]
+        review_response(surveys, NAME, excluded, keep=False, why="a bot")
+        rates = response_rates(surveys, NAME)
+    assert {rate.name: rate.finished for rate in rates.by_stratum} == {"pro": 7, "normal": 5}
+    assert (rates.whole.used, rates.whole.finished) == (13, 12)
+
+
+def test_people_who_came_without_an_invitation_are_not_called_a_small_stratum(tmp_path: Path) -> None:
+    with work(tmp_path, survey='strata = ["pro", "normal"]') as surveys:
+        invite_and_answer(surveys, "pro", 7, "never")
+        send(surveys, 6, often="often")
+        results = survey_results(surveys, NAME, by="stratum")
+    assert results.groups is not None
+    assert results.groups.labels == ("pro", "smaller strata or none")
 
 
 def _answer(surveys: Surveys, code: str, forms: Mapping[str, Form]) -> None:
