@@ -11,7 +11,7 @@ from quaestor.coding.model.state import State
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import MERGE_ACT, UNMERGE_ACT, Surveys, fieldings
-from quaestor.surveys.model.question_versions import OPTION, ROW, counted_code, merge_codes
+from quaestor.surveys.model.question_versions import OPTION, ROW, counted_code, find_doubled_codes
 from quaestor.surveys.model.records import MatrixRow, Option, Question
 
 
@@ -92,9 +92,7 @@ def _check_versions(
         raise StateError(f"{code!r} and {into!r} of {question!r} are already counted together")
     after = {**merges, (question, part, code): into}
     for version, questionnaire in surveys.versions(name).items():
-        asked = questionnaire.question(question)
-        codes = [known.code for known in _parts(merge_codes(asked, after), part)] if asked else []
-        if len(set(codes)) < len(codes):
+        for _ in find_doubled_codes(questionnaire, after):
             raise StateError(
                 f"version {version} of {name!r} offers {code!r} and {into!r} next to each other in {question!r}: "
                 "only options of different versions can be merged"

@@ -19,7 +19,7 @@ from quaestor.surveys.lifecycle import (
     Surveys,
     SurveyState,
     answers_path,
-    edits_of,
+    find_effects_of_edit,
     survey_file,
     survey_files,
 )
@@ -94,7 +94,12 @@ class SurveyLine:
 
     @property
     def can_open(self) -> bool:
-        return self.file.questionnaire is not None and not self.file.grave and (self.status != OPEN or self.changed)
+        return self.file.questionnaire is not None and not self.file.grave and self.is_openable
+
+    @property
+    def is_openable(self) -> bool:
+        """Tells whether it is not open with the current file."""
+        return self.status != OPEN or self.changed
 
     @property
     def next(self) -> str:
@@ -170,6 +175,11 @@ class SurveyOverview:
     """Responses excluded by the lead."""
     quotas: tuple[tuple[str, int], ...] = field(default=())
 
+    @property
+    def can_open(self) -> bool:
+        """Tells whether opening can succeed; errors that name an earlier code disappear with the lead's answers."""
+        return self.line.can_open or bool(self.edits.replaced and self.line.is_openable)
+
 
 def has_surveys(study: Study) -> bool:
     """Tells whether there is a questionnaire, or answers to one."""
@@ -201,7 +211,7 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
         questionnaire=questionnaire,
         pages=tuple(_page(page, questionnaire) for page in questionnaire.pages) if questionnaire else (),
         changes=tuple(_changes(line, opened)) if opened and line.changed else (),
-        edits=edits_of(surveys, name, line.file.questionnaire)
+        edits=find_effects_of_edit(surveys, name, line.file.questionnaire)
         if surveys and opened and line.changed and line.file.questionnaire
         else VersionEdits(),
         periods=tuple(periods(surveys.answers.days(name))) if surveys else (),
