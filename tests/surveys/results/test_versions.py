@@ -14,7 +14,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.invitations import accept_invitation, invite, response_rates
-from quaestor.surveys.lifecycle import Surveys, open_survey, review_response
+from quaestor.surveys.lifecycle import Surveys, describe_effects_of_version, open_survey, review_response
 from quaestor.surveys.merges import list_merges, merge_parts, undo_merge
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.model.records import Missing
@@ -159,6 +159,8 @@ def test_a_scale_with_another_step_in_the_place_of_one_is_shown_separately(tmp_p
         send(surveys, 2, met__crashes="now-and-then")
         results = survey_results(surveys, NAME)
         rows = exported(surveys, tmp_path / "answers.csv")
+        notes = describe_effects_of_version(surveys, NAME, 2)
+    assert notes == ("met: steps were replaced, so it is another scale; earlier answers stay in a separate table.",)
     assert shares(result(results, "met"), "crashes") == {"never": (0, 2), "now-and-then": (2, 2), "often": (0, 2)}
     assert shares(result(results, "met@1"), "crashes") == {"never": (0, 8), "sometimes": (8, 8), "often": (0, 8)}
     assert result(results, "met").missing == {Missing.NOT_SHOWN: 8}
@@ -348,6 +350,18 @@ def test_options_of_two_versions_can_be_merged_and_separated_again(tmp_path: Pat
         assert results_json(survey_results(surveys, NAME)) == before
         with pytest.raises(InputError, match="is not merged with another option"):
             undo_merge(surveys, NAME, "often", "sometimes")
+
+
+def test_a_step_and_a_row_with_the_same_code_are_merged_apart(tmp_path: Path) -> None:
+    with work(tmp_path, steps=('"Never"', '"Slow"'), rows=('"Crashes"', '"Slow"')) as surveys:
+        send(surveys, 3, met__slow="slow")
+        edit(surveys, questionnaire(steps=('"Never"', '"Slowly"'), rows=('"Crashes"', '"Slowness"')))
+        assert merge_parts(surveys, NAME, "met", "slow", "slowly").part == "option"
+        assert merge_parts(surveys, NAME, "met", "slow", "slowness", "row").part == "row"
+        met = result(survey_results(surveys, NAME), "met")
+        assert shares(met, "slowness") == {"never": (0, 3), "slowly": (3, 3)}
+        assert undo_merge(surveys, NAME, "met", "slow", "row").into == "slowness"
+        assert [merged.part for merged in list_merges(surveys, NAME)] == ["option"]
 
 
 def test_only_options_of_different_versions_can_be_merged(tmp_path: Path) -> None:

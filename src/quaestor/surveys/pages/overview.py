@@ -23,6 +23,7 @@ from quaestor.surveys.lifecycle import (
     survey_file,
     survey_files,
 )
+from quaestor.surveys.merges import EarlierPart, MergedPart, list_earlier_parts, list_merges
 from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.questionnaire_checks import find_problems
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire
@@ -174,6 +175,9 @@ class SurveyOverview:
     left_out: int = 0
     """Responses excluded by the lead."""
     quotas: tuple[tuple[str, int], ...] = field(default=())
+    merges: tuple[MergedPart, ...] = ()
+    earlier_parts: tuple[EarlierPart, ...] = ()
+    """Options and rows of older versions that can be merged."""
 
     @property
     def can_open(self) -> bool:
@@ -220,6 +224,8 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
         quotas=tuple((condition_in_words(quota.condition, questionnaire), quota.most) for quota in questionnaire.quotas)
         if questionnaire
         else (),
+        merges=tuple(list_merges(surveys, name)) if surveys and opened else (),
+        earlier_parts=tuple(list_earlier_parts(surveys, name)) if surveys and opened else (),
     )
 
 
