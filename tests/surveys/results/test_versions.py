@@ -23,7 +23,7 @@ from quaestor.surveys.respond import require_response
 from quaestor.surveys.results.compute import SurveyResults, survey_results
 from quaestor.surveys.results.export import results_json
 from quaestor.surveys.results.sentences import write_notes
-from quaestor.surveys.results.tables import build_table
+from quaestor.surveys.results.tables import build_table, demographics
 
 NAME = "work"
 
@@ -209,6 +209,40 @@ def test_an_added_step_and_row_have_those_who_were_shown_them_as_base(tmp_path: 
     leaks = met.rows[2]
     assert (leaks.base, leaks.missing) == (9, {Missing.NOT_SHOWN: 45})
     assert any("was offered each step; shares are of those who were: Always (9)." in note for note in write_notes(met))
+
+
+def test_a_test_of_options_that_not_everybody_was_offered_carries_a_caution(tmp_path: Path) -> None:
+    doubt = "not every respondent was offered all of these answers, because versions differ"
+    with work(tmp_path) as surveys:
+        send(surveys, 12, often="never", met__crashes="never", met__slowness="often", language="de")
+        send(surveys, 12, often="often", met__crashes="often", met__slowness="never")
+        same = survey_results(surveys, NAME, by="language")
+        steps = ('"Never"', '"Sometimes"', '"Often"', '"Always"')
+        edit(surveys, questionnaire(steps=steps, how_often=steps))
+        send(surveys, 12, often="always", met__crashes="always")
+        results = survey_results(surveys, NAME, by="language")
+        table = demographics(results, ["often"])
+    for before, after in ((result(same, name), result(results, name)) for name in ("often", "met")):
+        assert not any(doubt in row.crossed.doubts for row in before.rows if row.crossed)
+        crossed = after.rows[0].crossed
+        assert crossed is not None
+        assert doubt in crossed.doubts
+        assert any(doubt in note for note in write_notes(after))
+    slowness = result(results, "met").rows[1].crossed
+    assert slowness is not None
+    assert doubt in slowness.doubts
+    assert any("shares are of those who were: Always (12)." in note for note in table.notes)
+
+
+def test_the_codebook_names_a_missing_reason_only_where_it_can_occur(tmp_path: Path) -> None:
+    with work(tmp_path) as surveys:
+        send(surveys, 1, often="never")
+        edit(surveys, questionnaire(tools=('"ONNX"', '"TVM"', '"MLIR"'), wait='unit = "days"'))
+        export_answers(surveys, NAME, tmp_path / "answers.csv")
+    with (tmp_path / "answers.codebook.csv").open(encoding="utf-8", newline="") as file:
+        reasons = {(line["question"], line["part"]): line["missing"] for line in csv.DictReader(file)}
+    assert reasons["often", ""] == reasons["tools", "tvm"] == "skipped; not reached"
+    assert reasons["tools", "mlir"] == reasons["wait", ""] == reasons["wait@1", ""] == "skipped; not reached; not shown"
 
 
 def test_first_places_of_an_added_option_are_of_those_who_could_rank_it(tmp_path: Path) -> None:
