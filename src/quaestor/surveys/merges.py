@@ -43,7 +43,9 @@ class EarlierPart:
 def list_earlier_parts(surveys: Surveys, name: str) -> list[EarlierPart]:
     """Returns what can be merged: parts of older versions, each with the parts that no version offers next to it."""
     merges, versions = surveys.fielding(name).merges, surveys.versions(name)
-    questions = dict.fromkeys(question.id for version in reversed(versions.values()) for question in version.questions())
+    questions = dict.fromkeys(
+        question.id for version in reversed(versions.values()) for question in version.questions()
+    )
     return [
         earlier
         for question in questions if len(versions) > 1

@@ -197,7 +197,9 @@ def test_open_says_what_the_answers_lead_to(folder: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "“Now and then” is new" not in done.stderr
-    assert "often: “Sometimes” now reads “Now and then”; its 8 answers stay, and both wordings are shown." in done.stderr
+    assert (
+        "often: “Sometimes” now reads “Now and then”; its 8 answers stay, and both wordings are shown." in done.stderr
+    )
     assert "wait: the unit was “hours”; its 8 answers are counted separately." in done.stderr
 
 

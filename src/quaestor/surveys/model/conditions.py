@@ -77,7 +77,7 @@ def read_condition(words: str) -> Condition:
 
 
 def rename_in_condition(words: str, question: str, *, row: str = "", option: str = "", to: str) -> str:
-    """Returns the text of a condition in which tests of a question name a row, or an option or step, by another code."""
+    """Returns the text of a condition whose tests of a question name a row, or an option or step, by another code."""
     matches = list(_TOKEN.finditer(words))
     tokens = [next(part for part in match.groups() if part is not None) for match in matches]
     renamed: dict[int, str] = {}

@@ -155,7 +155,8 @@ def group_responses(counted: CountedAnswers, by: str) -> Groups:
     values = _values(counted.columns, by) if name not in counted.columns.questions else None
     if values is not None:
         keys = sorted(
-            {*values.tolist()} - {""}, key=lambda key: (key.startswith(SMALLER_STRATA), len(key) if by == VERSION else 0, key)
+            {*values.tolist()} - {""},
+            key=lambda key: (key.startswith(SMALLER_STRATA), len(key) if by == VERSION else 0, key),
         )
         if not keys:
             raise InputError(f"no response to {counted.survey!r} has a {by}: compare by a question instead")
