@@ -29,6 +29,7 @@ from quaestor.surveys.model.version_edits import (
     ReplacedPart,
     VersionEdits,
     find_edits,
+    find_outdated_factors,
     write_same_parts,
 )
 from quaestor.surveys.store.answers import AnswerFile, SurveyVersion
@@ -209,6 +210,8 @@ def open_survey(
     if grave:
         more = f" and {len(grave) - 1} more" if len(grave) > 1 else ""
         raise StateError(f"{path.name}, {grave[0].where}: {grave[0].words}{more} (`quaestor survey check {name}`)")
+    for outdated in find_outdated_factors(surveys.versions(name), questionnaire):
+        raise StateError(f"{path.name}: {outdated[:-1]}")
     for doubled in find_doubled_codes(questionnaire, surveys.fielding(name).merges):
         raise StateError(
             f"{path.name}: {doubled[:-1]}: remove one, or separate them with `quaestor survey merge {name} … --undo`"

@@ -14,7 +14,13 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.invitations import accept_invitation, invite, response_rates
-from quaestor.surveys.lifecycle import Surveys, describe_effects_of_version, open_survey, review_response
+from quaestor.surveys.lifecycle import (
+    Surveys,
+    describe_effects_of_version,
+    find_effects_of_edit,
+    open_survey,
+    review_response,
+)
 from quaestor.surveys.merges import list_merges, merge_parts, undo_merge
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.model.records import Missing
@@ -344,6 +350,22 @@ def test_a_changed_unit_with_a_conversion_is_the_same_variable(tmp_path: Path) -
         ("36", "1.5"),
         ("3", "3"),
     }
+
+
+def test_a_factor_to_an_earlier_unit_is_not_used_for_another_unit(tmp_path: Path) -> None:
+    with work(tmp_path) as surveys:
+        send(surveys, 4, wait="336")
+        edit(surveys, questionnaire(wait='unit = "days"\nconvert = { hours = "1/24" }'))
+        outdated = questionnaire(wait='unit = "weeks"\nconvert = { hours = "1/24", days = "1/7" }')
+        words = "wait: the factor 0.0416667 converts hours to days, but the unit is now weeks"
+        (surveys.study.root / "instruments" / f"{NAME}.toml").write_text(outdated, "utf-8")
+        assert any(note.startswith(words) for note in find_effects_of_edit(surveys, NAME).notes)
+        with pytest.raises(StateError, match=words):
+            open_survey(surveys, NAME, separate=True)
+        edit(surveys, questionnaire(wait='unit = "weeks"\nconvert = { hours = "1/168", days = "1/7" }'))
+        wait = result(survey_results(surveys, NAME), "wait")
+    assert wait.numbers is not None
+    assert wait.numbers.mean.value == pytest.approx(2)
 
 
 # Merging

@@ -115,8 +115,23 @@ def find_edits(
             undecided = [part for part in _replaced(older, now[name], counts) if part.key not in decided]
             replaced += undecided
             notes += _notes(older, now[name], counts, undecided)
+    notes += find_outdated_factors(versions, edited)
     notes += find_doubled_codes(edited, merges)
     return VersionEdits(tuple(replaced), tuple(notes))
+
+
+def find_outdated_factors(versions: Mapping[int, Questionnaire], edited: Questionnaire) -> Iterator[str]:
+    """Yields a sentence for each factor that belongs to the unit of an earlier version, left there when it changed."""
+    for now in edited.questions():
+        older = [question for version in versions.values() if (question := version.question(now.id)) is not None]
+        for unit, factor in now.convert.items():
+            units_with_it = [question.unit for question in older if question.convert.get(unit) == factor]
+            if units_with_it and now.unit not in units_with_it:
+                units = f"{unit or 'no unit'} to {units_with_it[-1] or 'no unit'}"
+                yield (
+                    f"{now.id}: the factor {factor:.6g} converts {units}, but the unit is now {now.unit or 'none'}: "
+                    f"change convert.{unit} or remove it."
+                )
 
 
 def _is_unchanged(older: Iterable[Question], now: Question | None) -> bool:
