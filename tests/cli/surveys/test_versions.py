@@ -201,6 +201,12 @@ def test_open_says_what_the_answers_lead_to(folder: Path) -> None:
         "often: “Sometimes” now reads “Now and then”; its 8 answers stay, and both wordings are shown." in done.stderr
     )
     assert "wait: the unit was “hours”; its 8 answers are counted separately." in done.stderr
+    file = folder / "instruments" / f"{NAME}.toml"
+    file.write_text(file.read_text("utf-8").replace("Which tools?", "Which of these tools?"), "utf-8")
+    assert quaestor("survey", "open", NAME, cwd=folder).stderr.splitlines() == [
+        "tools: the text changed; earlier answers are counted with new ones, and both texts are shown.",
+        "work is open in version 3: `quaestor serve` shows it at /s/work",
+    ]
 
 
 def test_a_version_that_offers_two_merged_options_is_not_opened(folder: Path) -> None:

@@ -223,20 +223,21 @@ def _notes(
             yield f"{now.id}: steps were replaced, so it is another scale; earlier answers stay in a separate table."
             continue
         before = _newest_labels(older, parts_of)
+        newest = {known.code for known in parts_of(older[0])}
         current = {known.code: known for known in parts_of(now)}
         for code, known in before.items():
             count = counts[now.id, part, code]
             if code in current and current[code].label != known.label and count:
                 labels = f"“{known.label}” now reads “{current[code].label}”"
                 yield f"{now.id}: {labels}; its {_answers(count)}, and both wordings are shown."
-            elif code not in current and count and (now.id, part, code) not in keys:
+            elif code in newest and code not in current and count and (now.id, part, code) not in keys:
                 yield f"{now.id}: the {noun} “{known.label}” is gone; its {_answers(count)} in its place."
         for code, known in current.items():
             if code not in before and (part, code) not in candidates:
                 yield f"{now.id}: the {noun} “{known.label}” is new; it is counted of those who are offered it."
     for unit in dict.fromkeys(question.unit for question in older):
         count = counts[now.id, UNIT, unit]
-        if unit == now.unit or not count:
+        if unit == now.unit or not count or (older[0].unit, older[0].convert) == (now.unit, now.convert):
             continue
         if unit in now.convert:
             numbers = "1 number" if count == 1 else f"{count:,} numbers"

@@ -229,7 +229,7 @@ class SingleChoice(QuestionKind):
         if question.attention:
             return whole
         difference = compare_groups(count_table(whole.lines), counting.seed)
-        if any(line.share.of < whole.base for line in whole.lines):
+        if any(0 < line.share.of < whole.base for line in whole.lines):
             difference = add_doubt(difference, NOT_ALL_OFFERED)
         return replace(whole, crossed=difference)
 

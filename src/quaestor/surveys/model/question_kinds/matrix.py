@@ -316,7 +316,7 @@ def _count_row(column: AnswerColumn, place: int, counting: Counting) -> Distribu
 
 def _compare_row(row: Distribution, seed: int) -> GroupDifference:
     difference = compare_groups(count_table(row.lines), seed)
-    is_partly_offered = any(line.share.of < row.base for line in row.lines)
+    is_partly_offered = any(0 < line.share.of < row.base for line in row.lines)
     return add_doubt(difference, NOT_ALL_OFFERED) if is_partly_offered else difference
 
 
