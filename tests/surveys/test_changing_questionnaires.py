@@ -94,8 +94,13 @@ def act_at_random(surveys: Surveys, chance: random.Random) -> None:
             for _ in range(chance.randint(1, 3)):
                 answered(surveys, NAME, forms, language=chance.choice(["en", "de"]))
         case "edit":
+            before = file.read_text("utf-8")
             file.write_text(write_questionnaire(chance), "utf-8")
-            open_survey(surveys, NAME, separate=True)
+            try:
+                open_survey(surveys, NAME, separate=True)
+            except StateError as refusal:
+                assert "which are counted as one" in str(refusal)
+                file.write_text(before, "utf-8")
         case "drop":
             responses = list(surveys.answers.responses(NAME))
             if responses:
@@ -171,8 +176,8 @@ def read_stored(root: Path) -> Stored:
     responses = []
     for response, version, language, answers in stored:
         if response not in dropped:
-            said = {name: merged(name, answer) for name, answer in json.loads(answers).items() if answer}
-            responses.append((response, version, language, said))
+            given = {name: merged(name, answer) for name, answer in json.loads(answers).items() if answer}
+            responses.append((response, version, language, given))
     return Stored(versions, responses)
 
 

@@ -25,6 +25,7 @@ from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.item_text_cache import ItemTexts, cache_folder, fill_cache
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.text_index import build_index
+from quaestor.publication.results.decided_codes import read_coded_items
 from quaestor.study.folder import Study, open_study
 from quaestor.surveys.lifecycle import Surveys, open_surveys, review_response
 from quaestor.surveys.open_answers import make_items, open_answers, parse_response
@@ -203,6 +204,30 @@ def test_a_response_that_the_lead_excludes_is_in_no_theme_until_it_is_kept_again
     with open_surveys(study) as surveys:
         review_response(surveys, NAME, response, keep=True, why="two people")
     assert counted(study).themes == before.themes
+
+
+def test_a_report_does_not_count_the_answers_of_an_excluded_response(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path)
+    file = study.file
+    single = file.read_text("utf-8").replace('kind = "multiple"\ncodes = "theme"', 'kind = "single"\ncodes = "theme"')
+    results = f'\n[results]\nsource = "{SOURCE}"\ntree = "theme"\ncode = "again.theme"\n'
+    file.write_text(single + results, "utf-8")
+    add_round(open_study(tmp_path), {**ROUND, "round": "again"})
+    study = open_study(tmp_path)
+    open_by_name(study, "again", None)
+    with open_coding(study) as coding:
+        for item in said:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "again", rater, item, {"theme": "layers"})
+    close_by_name(study, "again", None)
+    response = parse_response(min(said))
+    with open_surveys(study) as surveys:
+        review_response(surveys, NAME, response, keep=False, why="a duplicate")
+    with open_coding(study) as coding:
+        counted_items = read_coded_items(study, coding.state)
+    everybody = {parse_response(item) for item in said}
+    assert {parse_response(item) for item in counted_items.items} == everybody - {response}
+    assert counted_items.left_out == {"the lead excluded the survey response": 1}
 
 
 def test_a_participant_counts_once_per_theme(tmp_path: Path) -> None:

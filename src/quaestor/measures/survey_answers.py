@@ -174,6 +174,11 @@ def adjust_p_values(differences: Sequence[GroupDifference]) -> list[GroupDiffere
     ]
 
 
+def add_doubt(difference: GroupDifference, doubt: str) -> GroupDifference:
+    """Returns a comparison with a further caution, unless there is no test."""
+    return difference if difference.association.undefined else replace(difference, doubts=(*difference.doubts, doubt))
+
+
 def list_size_doubts(sizes: Sequence[int]) -> tuple[str, ...]:
     """Returns cautions about a test of groups with so many answers; groups without answers are not tested."""
     least = min((size for size in sizes if size), default=MIN_GROUP_SIZE)

@@ -24,6 +24,7 @@ from quaestor.surveys.respond import (
 )
 from quaestor.surveys.store.invitations import Invitation, InvitationCount, InvitationFile
 
+SMALLER_STRATA, SMALLER_BATCHES = "smaller strata", "smaller batches"
 SHARED_BY = 5
 """Minimum group size for storing a stratum with a response and for showing a rate: smaller groups could identify."""
 _MOST = 100_000
@@ -167,16 +168,16 @@ def response_rates(surveys: Surveys, name: str) -> ResponseRates:
     )
     by_stratum = _rates((batch_count.stratum, batch_count) for batch_count in counted if batch_count.stratum)
     finished = surveys.answers.finished_by_stratum(name) if counted else {}
-    total = sum(finished.values())
     # If the link is or was public, respondents who finished may not have been invited.
     questionnaire = _readable(surveys, name)
-    if counted and questionnaire is not None and questionnaire.by_invitation and total <= whole.used:
-        whole = replace(whole, finished=total)
-        if not finished.get(""):  # else somebody started when their stratum was too small to be stored
-            by_stratum = tuple(
-                replace(rate, finished=finished.get(rate.name, 0)) if rate.name in questionnaire.strata else rate
-                for rate in by_stratum
-            )
+    by_invitation = counted and questionnaire is not None and questionnaire.by_invitation
+    if by_invitation and sum(finished.values()) <= whole.used:
+        kept = surveys.answers.finished_by_stratum(name, without=surveys.fielding(name).dropped)
+        whole = replace(whole, finished=sum(kept.values()))
+        joined = {SMALLER_STRATA, *join_strata(surveys, name)}
+        by_stratum = tuple(
+            rate if rate.name in joined else replace(rate, finished=kept.get(rate.name, 0)) for rate in by_stratum
+        )
     return ResponseRates(whole, by_stratum, _rates((batch_count.batch, batch_count) for batch_count in counted))
 
 
@@ -187,6 +188,27 @@ def count_invitations(surveys: Surveys, name: str) -> list[InvitationCount]:
     with open_invitations(surveys) as invitations:
         counted = invitations.sent(name)
     return _shared(counted) if counted and _is_anonymous(surveys, name) else counted
+
+
+def join_strata(surveys: Surveys, name: str) -> dict[str, str]:
+    """Returns the strata that are shown as one, with its label, so that nobody is found by subtraction.
+
+    In an anonymous survey these are the small strata, responses without a stratum (the empty text), and the next
+    larger strata until they have five responses. They depend on all responses, not only on those that are counted:
+    otherwise, a stratum would appear when the lead excludes the only response of another one.
+    """
+    if not (surveys.study.root / INVITATIONS_FILE).exists() or not _is_anonymous(surveys, name):
+        return {}
+    with open_invitations(surveys) as invitations:
+        sent = invitations.sent(name)
+    responses, joined = Counter(surveys.answers.count_by_stratum(name)), _find_small_strata(sent)
+    if not sent or not responses.keys() - {""} or not (joined or responses[""]):
+        return {}
+    joined.add("")
+    while sum(responses[stratum] for stratum in joined) < SHARED_BY and responses.keys() - joined:
+        joined.add(min(responses.keys() - joined, key=lambda stratum: (responses[stratum], stratum)))
+    label = SMALLER_STRATA if surveys.questionnaire(name).by_invitation else f"{SMALLER_STRATA} or none"
+    return dict.fromkeys(joined, label)
 
 
 def open_invitations(surveys: Surveys) -> InvitationFile:
@@ -223,14 +245,14 @@ def _is_anonymous(surveys: Surveys, name: str) -> bool:
 
 def _shared(counted: Sequence[InvitationCount]) -> list[InvitationCount]:
     """Merges small groups, so that neither a count nor a difference of counts reveals a few people."""
-    few = _told_together(counted, lambda batch_count: batch_count.stratum, lambda batch_count: "")
+    few = _find_small_strata(counted)
     joined = [
-        replace(batch_count, stratum="smaller strata") if batch_count.stratum in few else batch_count
+        replace(batch_count, stratum=SMALLER_STRATA) if batch_count.stratum in few else batch_count
         for batch_count in counted
     ]
-    few = _told_together(joined, lambda batch_count: batch_count.batch, lambda batch_count: batch_count.stratum)
+    few = _find_small_groups(joined, lambda batch_count: batch_count.batch, lambda batch_count: batch_count.stratum)
     joined = [
-        replace(batch_count, batch="smaller batches") if batch_count.batch in few else batch_count
+        replace(batch_count, batch=SMALLER_BATCHES) if batch_count.batch in few else batch_count
         for batch_count in joined
     ]
     sent: Counter[tuple[str, str]] = Counter()
@@ -241,7 +263,11 @@ def _shared(counted: Sequence[InvitationCount]) -> list[InvitationCount]:
     return [InvitationCount(*group, sent[group], used[group]) for group in sorted(sent)]
 
 
-def _told_together(
+def _find_small_strata(counted: Sequence[InvitationCount]) -> set[str]:
+    return _find_small_groups(counted, lambda batch_count: batch_count.stratum, lambda batch_count: "")
+
+
+def _find_small_groups(
     counted: Sequence[InvitationCount],
     group_of: Callable[[InvitationCount], str],
     part_of: Callable[[InvitationCount], str],

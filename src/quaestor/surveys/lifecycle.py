@@ -18,11 +18,20 @@ from quaestor.coding.session import CodingSession, StudyOrSession, find_study, o
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
+from quaestor.surveys.model.question_versions import find_doubled_codes
 from quaestor.surveys.model.questionnaire_checks import find_problems
-from quaestor.surveys.model.questionnaire_edit import write_same_parts
 from quaestor.surveys.model.questionnaire_file import check_factor, parse_questionnaire, read_questionnaire
 from quaestor.surveys.model.records import Questionnaire, ResponseStatus
-from quaestor.surveys.model.version_edits import UNIT, EditAnswers, PartKey, ReplacedPart, VersionEdits, find_edits
+from quaestor.surveys.model.version_edits import (
+    UNIT,
+    EditAnswers,
+    PartKey,
+    ReplacedPart,
+    VersionEdits,
+    find_edits,
+    find_outdated_factors,
+    write_same_parts,
+)
 from quaestor.surveys.store.answers import AnswerFile, SurveyVersion
 from quaestor.surveys.store.invitations import InvitationFile
 
@@ -157,13 +166,21 @@ def answers_path(study: Study) -> Path:
     return study.root / ANSWERS_FILE
 
 
-def edits_of(surveys: Surveys, name: str, questionnaire: Questionnaire | None = None) -> VersionEdits:
+def find_effects_of_edit(surveys: Surveys, name: str, questionnaire: Questionnaire | None = None) -> VersionEdits:
     """Returns what the current file, or another questionnaire, would do to earlier answers."""
     versions, fielding = surveys.versions(name), surveys.fielding(name)
     if not versions:
         return VersionEdits()
     edited = questionnaire or read_questionnaire(survey_file(surveys.study, name))
     return find_edits(versions, edited, surveys.answers.responses(name), fielding.merges, fielding.separate)
+
+
+def describe_effects_of_version(surveys: Surveys, name: str, version: int) -> tuple[str, ...]:
+    """Returns what an opened version does to the answers of earlier ones, as sentences."""
+    versions, fielding = surveys.versions(name), surveys.fielding(name)
+    earlier = {number: questionnaire for number, questionnaire in versions.items() if number < version}
+    responses = (response for response in surveys.answers.responses(name) if response.version in earlier)
+    return find_edits(earlier, versions[version], responses, fielding.merges, fielding.separate).notes
 
 
 def open_survey(
@@ -179,7 +196,7 @@ def open_survey(
     questionnaire = read_questionnaire(path)
     text = path.read_text("utf-8-sig")
     answers = answers or EditAnswers()
-    replaced = edits_of(surveys, name, questionnaire).replaced
+    replaced = find_effects_of_edit(surveys, name, questionnaire).replaced
     unanswered = [] if separate else [part for part in replaced if not answers.is_answered(part.key)]
     if unanswered:
         raise StateError(f"{path.name}: {unanswered[0].sentence} {_how_to_answer(unanswered[0])}")
@@ -193,6 +210,12 @@ def open_survey(
     if grave:
         more = f" and {len(grave) - 1} more" if len(grave) > 1 else ""
         raise StateError(f"{path.name}, {grave[0].where}: {grave[0].words}{more} (`quaestor survey check {name}`)")
+    for outdated in find_outdated_factors(surveys.versions(name), questionnaire):
+        raise StateError(f"{path.name}: {outdated[:-1]}")
+    for doubled in find_doubled_codes(questionnaire, surveys.fielding(name).merges):
+        raise StateError(
+            f"{path.name}: {doubled[:-1]}: remove one, or separate them with `quaestor survey merge {name} … --undo`"
+        )
     if questionnaire.closes and date.fromisoformat(questionnaire.closes) < date.fromisoformat(surveys.today()):
         raise StateError(f"{path.name}: survey.closes is {questionnaire.closes}, which has passed: set a later day")
     _keep_promises(surveys, name, questionnaire)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import suggest
+from quaestor.base.names import sort_by_similarity, suggest
 from quaestor.coding.model.state import State
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import MERGE_ACT, UNMERGE_ACT, Surveys, fieldings
-from quaestor.surveys.model.question_versions import OPTION, ROW, counted_code, merge_codes
+from quaestor.surveys.model.question_versions import OPTION, ROW, Merges, counted_code, find_doubled_codes
 from quaestor.surveys.model.records import MatrixRow, Option, Question
 
 
@@ -26,6 +26,53 @@ class MergedPart:
     into: str
     label: str
     into_label: str
+
+
+@dataclass(frozen=True)
+class EarlierPart:
+    """An option or row that the newest version no longer has, and those that it could be counted as."""
+
+    question: str
+    part: str
+    code: str
+    label: str
+    candidates: tuple[tuple[str, str], ...]
+    """Code and label, the most similar first."""
+
+
+def list_earlier_parts(surveys: Surveys, name: str) -> list[EarlierPart]:
+    """Returns what can be merged: parts of older versions, each with the parts that no version offers next to it."""
+    merges, versions = surveys.fielding(name).merges, surveys.versions(name)
+    questions = dict.fromkeys(
+        question.id for version in reversed(versions.values()) for question in version.questions()
+    )
+    return [
+        earlier
+        for question in questions if len(versions) > 1
+        for part in (OPTION, ROW)
+        for earlier in _list_earlier_parts(_questions(surveys, name, question), part, merges)
+    ]  # fmt: skip
+
+
+def _list_earlier_parts(questions: Sequence[Question], part: str, merges: Merges) -> Iterator[EarlierPart]:
+    """Yields the parts of all versions of a question, newest first, that the newest one lacks."""
+    labels = {known.code: known.label for question in reversed(questions) for known in _parts(question, part)}
+    counted_as = {code: counted_code(merges, questions[0].id, part, code) for code in labels}
+    offered = [{counted_as[known.code] for known in _parts(question, part)} for question in questions]
+    newest = {known.code for known in _parts(questions[0], part)}
+    for code, label in labels.items():
+        if code in newest or counted_as[code] != code:
+            continue
+        others = [
+            other
+            for other in labels
+            if counted_as[other] != code and not any({code, counted_as[other]} <= codes for codes in offered)
+        ]
+        order = sort_by_similarity(label, [labels[other] for other in others])
+        others.sort(key=lambda other: order.index(labels[other]))
+        if others:
+            candidates = tuple((other, labels[other]) for other in others)
+            yield EarlierPart(questions[0].id, part, code, label, candidates)
 
 
 def list_merges(surveys: Surveys, name: str) -> list[MergedPart]:
@@ -58,7 +105,8 @@ def merge_parts(
         return NewAct(MERGE_ACT, lead, payload)
 
     surveys.coding.act(merge)
-    return next(merged for merged in list_merges(surveys, name) if merged.code == code and merged.question == question)
+    merged_now = {(merged.question, merged.part, merged.code): merged for merged in list_merges(surveys, name)}
+    return merged_now[question, part, code]
 
 
 def undo_merge(
@@ -92,9 +140,7 @@ def _check_versions(
         raise StateError(f"{code!r} and {into!r} of {question!r} are already counted together")
     after = {**merges, (question, part, code): into}
     for version, questionnaire in surveys.versions(name).items():
-        asked = questionnaire.question(question)
-        codes = [known.code for known in _parts(merge_codes(asked, after), part)] if asked else []
-        if len(set(codes)) < len(codes):
+        for _ in find_doubled_codes(questionnaire, after):
             raise StateError(
                 f"version {version} of {name!r} offers {code!r} and {into!r} next to each other in {question!r}: "
                 "only options of different versions can be merged"
@@ -102,11 +148,10 @@ def _check_versions(
 
 
 def _find_part(surveys: Surveys, name: str, question: str, code: str) -> str:
-    rows = {row.code for asked in _questions(surveys, name, question) for row in asked.rows}
+    """Returns what a code is; if both a step and a row have it, it is the step."""
     options = {option.code for asked in _questions(surveys, name, question) for option in asked.options}
-    if code in rows and code in options:
-        raise InputError(f"{code!r} is both a step and a row of {question!r}: say which with --row or --option")
-    return ROW if code in rows else OPTION
+    rows = {row.code for asked in _questions(surveys, name, question) for row in asked.rows}
+    return ROW if code in rows - options else OPTION
 
 
 def _require_part(surveys: Surveys, name: str, question: str, part: str, code: str) -> None:
@@ -115,17 +160,14 @@ def _require_part(surveys: Surveys, name: str, question: str, part: str, code: s
         raise InputError(f"no version of {question!r} has the {part} {code!r}, available: {suggest(code, known)}")
 
 
-def _questions(surveys: Surveys, name: str, question: str) -> Iterator[Question]:
-    versions = surveys.versions(name)
-    found = False
-    for questionnaire in reversed(versions.values()):
-        asked = questionnaire.question(question)
-        if asked is not None:
-            found = True
-            yield asked
-    if not found:
-        known = {asked.id for questionnaire in versions.values() for asked in questionnaire.questions()}
+def _questions(surveys: Surveys, name: str, question: str) -> list[Question]:
+    """Returns a question in every version that has it, newest first."""
+    versions = list(reversed(surveys.versions(name).values()))
+    questions = [asked for questionnaire in versions if (asked := questionnaire.question(question)) is not None]
+    if not questions:
+        known = {asked.id for questionnaire in versions for asked in questionnaire.questions()}
         raise InputError(f"the survey {name!r} has no question {question!r}, available: {suggest(question, known)}")
+    return questions
 
 
 def _parts(question: Question, part: str) -> tuple[Option, ...] | tuple[MatrixRow, ...]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
+from quaestor.coding.model.state import State
 from quaestor.coding.session import require_lead
 from quaestor.evidence.derived_items import DerivedItems, DerivedSource, as_html, erase_lines, write_derived_items
 from quaestor.evidence.erasure import erase_items, list_sources_in_folder
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
 from quaestor.surveys.free_text import FOLDER
-from quaestor.surveys.lifecycle import Surveys
+from quaestor.surveys.lifecycle import Surveys, fieldings
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.quoted_answers import is_quoted_in, places_that_quote
@@ -47,13 +48,21 @@ def parse_response(item: str) -> str:
     return parts[1]
 
 
+def find_excluded_answers(state: State, items: Iterable[str]) -> frozenset[str]:
+    """Returns those of the items that come from responses which the lead excluded."""
+    states = fieldings(state.unhandled_acts)
+    excluded = {survey: survey_state.dropped for survey, survey_state in states.items()}
+    return frozenset(
+        item for item in items if (parts := item.split("/"))[0] in excluded and {*parts[1:2]} & excluded[parts[0]]
+    )
+
+
 def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]:
     """Returns all texts to a question, including those of "other", of finished responses that were not excluded."""
-    decisions = surveys.fielding(name).decisions
+    dropped = surveys.fielding(name).dropped
     answers: list[OpenAnswer] = []
     for response in surveys.answers.responses(name):
-        left_out = response.id in decisions and not decisions[response.id].keep
-        if response.standing is ResponseStatus.FINISHED and not left_out:
+        if response.standing is ResponseStatus.FINISHED and response.id not in dropped:
             version_question = surveys.questionnaire(name, response.version).question(question)
             answers += _texts(version_question, response) if version_question is not None else ()
     return answers

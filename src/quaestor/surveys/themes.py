@@ -18,8 +18,8 @@ from quaestor.coding.session import CodingSession
 from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
-from quaestor.surveys.lifecycle import answers_path, fieldings
-from quaestor.surveys.open_answers import parse_response
+from quaestor.surveys.lifecycle import answers_path
+from quaestor.surveys.open_answers import find_excluded_answers, parse_response
 from quaestor.surveys.store.answers import AnswerFile
 
 _COLUMNS = (Column("participants", "participants"), Column("share", "share"), Column("answers", "answers"))
@@ -79,7 +79,7 @@ def count_themes(coding: CodingSession, name: str, facet: str | None = None, act
         what = f"{left:,} disagreements are not settled" if left else undecided.describe() or "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(coding.study, {parse_response(item) for item in decisions})
-    dropped = _dropped(coding.state, decisions) - gone
+    dropped = {parse_response(item) for item in find_excluded_answers(coding.state, decisions)} - gone
     counted = {item: decision for item, decision in decisions.items() if parse_response(item) not in gone | dropped}
     themes = _counted(coding.state, name, coded_facet, counted)
     return replace(themes, withdrawn=len(gone), dropped=len(dropped))
@@ -130,13 +130,6 @@ def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
         return set()
     with AnswerFile(path) as answers:
         return {response for response in responses if answers.is_erased(response)}
-
-
-def _dropped(state: State, items: Collection[str]) -> set[str]:
-    """Returns the responses behind these items that the lead excluded."""
-    states = fieldings(state.unhandled_acts)
-    named = ((item.partition("/")[0], parse_response(item)) for item in items)
-    return {response for survey, response in named if survey in states and response in states[survey].dropped}
 
 
 def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Decision]) -> SurveyThemes:

@@ -149,6 +149,80 @@ def test_open_asks_in_a_terminal(folder: Path) -> None:
     assert shares(folder, "often")["sometimes"] == (8, 8)
 
 
+CONDITIONAL = (
+    TEXT.replace('title = "Work"', 'title = "Work"\nquotas = [{ of = "often = sometimes", most = 50 }]')
+    + '\n[[pages]]\npage = "more"\nshow_if = "often = sometimes or met.crash answered"\n\n[[pages.questions]]\n'
+    'id = "why"\nkind = "text"\ntext = "Why?"\nshow_if = "not (often = \\"sometimes\\") and met.crash = sometimes"\n'
+).replace(
+    '[[pages.questions]]\nid = "tools"',
+    '[[pages.questions]]\nid = "met"\nkind = "matrix"\ntext = "What did you meet?"\ncentre = "sometimes"\n'
+    'options = ["Never", "Sometimes", "Often"]\nrows = ["Crash", "Delay"]\n\n[[pages.questions]]\nid = "tools"',
+)
+
+
+@pytest.mark.parametrize("is_renamed_everywhere", [True, False])
+def test_conditions_name_a_reworded_option_by_its_earlier_code(tmp_path: Path, is_renamed_everywhere: bool) -> None:
+    root = tmp_path / "study"
+    with fielded(root, CONDITIONAL, NAME) as surveys:
+        everything = {**FORMS["all"], "q.met.crash": ["sometimes"]}
+        answered(surveys, NAME, {**FORMS, "all": everything, "more": {}})
+    file = root / "instruments" / f"{NAME}.toml"
+    reworded = CONDITIONAL.replace('"Sometimes"', '"Now and then"').replace('"Crash"', '"Program crash"')
+    if is_renamed_everywhere:
+        reworded = reworded.replace("= sometimes", "= now-and-then").replace('\\"sometimes\\"', '\\"now-and-then\\"')
+        reworded = reworded.replace('centre = "sometimes"', 'centre = "now-and-then"').replace(
+            "met.crash", "met.program-crash"
+        )
+    file.write_text(reworded, "utf-8")
+    check = quaestor("survey", "check", NAME, cwd=root)
+    assert check.returncode == (0 if is_renamed_everywhere else 1)
+    assert ("errors that an earlier code does not exist then disappear" in check.stderr) != is_renamed_everywhere
+    same = ("often.sometimes=now-and-then", "met.sometimes=now-and-then", "met.crash=program-crash")
+    done = quaestor("survey", "open", NAME, *(word for pair in same for word in ("--same", pair)), cwd=root)
+    assert done.returncode == 0, done.stderr
+    text = file.read_text("utf-8")
+    assert text.count("now-and-then") == text.count("program-crash") == 0
+    for unchanged in (
+        'of = "often = sometimes"', 'show_if = "often = sometimes or met.crash answered"', 'centre = "sometimes"',
+        'and met.crash = sometimes"',
+    ):  # fmt: skip
+        assert unchanged in text
+
+
+def test_open_says_what_the_answers_lead_to(folder: Path) -> None:
+    check = quaestor("survey", "check", NAME, cwd=folder)
+    assert "“Now and then” is new" not in check.stdout
+    done = quaestor(
+        "survey", "open", NAME, "--same", "often.sometimes=now-and-then", "--different", "wait.hours", cwd=folder
+    )
+    assert done.returncode == 0, done.stderr
+    assert "“Now and then” is new" not in done.stderr
+    assert (
+        "often: “Sometimes” now reads “Now and then”; its 8 answers stay, and both wordings are shown." in done.stderr
+    )
+    assert "wait: the unit was “hours”; its 8 answers are counted separately." in done.stderr
+    file = folder / "instruments" / f"{NAME}.toml"
+    file.write_text(file.read_text("utf-8").replace("Which tools?", "Which of these tools?"), "utf-8")
+    assert quaestor("survey", "open", NAME, cwd=folder).stderr.splitlines() == [
+        "tools: the text changed; earlier answers are counted with new ones, and both texts are shown.",
+        "work is open in version 3: `quaestor serve` shows it at /s/work",
+    ]
+
+
+def test_a_version_that_offers_two_merged_options_is_not_opened(folder: Path) -> None:
+    quaestor("survey", "open", NAME, "--different", "often.sometimes", "--different", "wait.hours", cwd=folder)
+    quaestor("survey", "merge", NAME, "often", "sometimes", "now-and-then", cwd=folder)
+    both = REWORDED.replace('"Now and then"', '"Now and then", "Sometimes"')
+    (folder / "instruments" / f"{NAME}.toml").write_text(both, "utf-8")
+    words = "often offers 'now-and-then' and 'sometimes', which are counted as one"
+    assert words in quaestor("survey", "check", NAME, cwd=folder).stdout
+    done = quaestor("survey", "open", NAME, cwd=folder)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "survey merge work … --undo" in done.stderr
+    assert shares(folder, "often")["now-and-then"] == (8, 8)
+
+
 def test_options_are_merged_on_record_and_separated_again(folder: Path) -> None:
     quaestor("survey", "open", NAME, "--different", "often.sometimes", "--different", "wait.hours", cwd=folder)
     done = quaestor("survey", "merge", NAME, "often", "sometimes", "now-and-then", cwd=folder)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import json
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,15 +15,23 @@ from tests.support.small_survey import Form, answered, fielded
 from quaestor.base.errors import InputError, StateError
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
-from quaestor.surveys.invitations import accept_invitation, invite
-from quaestor.surveys.lifecycle import Surveys, open_survey, review_response
+from quaestor.surveys.invitations import accept_invitation, invite, response_rates
+from quaestor.surveys.lifecycle import (
+    Surveys,
+    describe_effects_of_version,
+    find_effects_of_edit,
+    open_survey,
+    review_response,
+)
 from quaestor.surveys.merges import list_merges, merge_parts, undo_merge
 from quaestor.surveys.model.question_results import QuestionResult
 from quaestor.surveys.model.records import Missing
+from quaestor.surveys.pages.responses import response_sheet
+from quaestor.surveys.respond import require_response
 from quaestor.surveys.results.compute import SurveyResults, survey_results
 from quaestor.surveys.results.export import results_json
 from quaestor.surveys.results.sentences import write_notes
-from quaestor.surveys.results.tables import build_table
+from quaestor.surveys.results.tables import build_table, demographics
 
 NAME = "work"
 
@@ -157,6 +167,8 @@ def test_a_scale_with_another_step_in_the_place_of_one_is_shown_separately(tmp_p
         send(surveys, 2, met__crashes="now-and-then")
         results = survey_results(surveys, NAME)
         rows = exported(surveys, tmp_path / "answers.csv")
+        notes = describe_effects_of_version(surveys, NAME, 2)
+    assert notes == ("met: steps were replaced, so it is another scale; earlier answers stay in a separate table.",)
     assert shares(result(results, "met"), "crashes") == {"never": (0, 2), "now-and-then": (2, 2), "often": (0, 2)}
     assert shares(result(results, "met@1"), "crashes") == {"never": (0, 8), "sometimes": (8, 8), "often": (0, 8)}
     assert result(results, "met").missing == {Missing.NOT_SHOWN: 8}
@@ -205,6 +217,40 @@ def test_an_added_step_and_row_have_those_who_were_shown_them_as_base(tmp_path: 
     leaks = met.rows[2]
     assert (leaks.base, leaks.missing) == (9, {Missing.NOT_SHOWN: 45})
     assert any("was offered each step; shares are of those who were: Always (9)." in note for note in write_notes(met))
+
+
+def test_a_test_of_options_that_not_everybody_was_offered_carries_a_caution(tmp_path: Path) -> None:
+    doubt = "not every respondent was offered all of these answers, because versions differ"
+    with work(tmp_path) as surveys:
+        send(surveys, 12, often="never", met__crashes="never", met__slowness="often", language="de")
+        send(surveys, 12, often="often", met__crashes="often", met__slowness="never")
+        same = survey_results(surveys, NAME, by="language")
+        steps = ('"Never"', '"Sometimes"', '"Often"', '"Always"')
+        edit(surveys, questionnaire(steps=steps, how_often=steps))
+        send(surveys, 12, often="always", met__crashes="always")
+        results = survey_results(surveys, NAME, by="language")
+        table = demographics(results, ["often"])
+    for before, after in ((result(same, name), result(results, name)) for name in ("often", "met")):
+        assert not any(doubt in row.crossed.doubts for row in before.rows if row.crossed)
+        crossed = after.rows[0].crossed
+        assert crossed is not None
+        assert doubt in crossed.doubts
+        assert any(doubt in note for note in write_notes(after))
+    slowness = result(results, "met").rows[1].crossed
+    assert slowness is not None
+    assert doubt not in slowness.doubts, "all who answered this row were offered the same steps"
+    assert any("shares are of those who were: Always (12)." in note for note in table.notes)
+
+
+def test_the_codebook_names_a_missing_reason_only_where_it_can_occur(tmp_path: Path) -> None:
+    with work(tmp_path) as surveys:
+        send(surveys, 1, often="never")
+        edit(surveys, questionnaire(tools=('"ONNX"', '"TVM"', '"MLIR"'), wait='unit = "days"'))
+        export_answers(surveys, NAME, tmp_path / "answers.csv")
+    with (tmp_path / "answers.codebook.csv").open(encoding="utf-8", newline="") as file:
+        reasons = {(line["question"], line["part"]): line["missing"] for line in csv.DictReader(file)}
+    assert reasons["often", ""] == reasons["tools", "tvm"] == "skipped; not reached"
+    assert reasons["tools", "mlir"] == reasons["wait", ""] == reasons["wait@1", ""] == "skipped; not reached; not shown"
 
 
 def test_first_places_of_an_added_option_are_of_those_who_could_rank_it(tmp_path: Path) -> None:
@@ -308,6 +354,22 @@ def test_a_changed_unit_with_a_conversion_is_the_same_variable(tmp_path: Path) -
     }
 
 
+def test_a_factor_to_an_earlier_unit_is_not_used_for_another_unit(tmp_path: Path) -> None:
+    with work(tmp_path) as surveys:
+        send(surveys, 4, wait="336")
+        edit(surveys, questionnaire(wait='unit = "days"\nconvert = { hours = "1/24" }'))
+        outdated = questionnaire(wait='unit = "weeks"\nconvert = { hours = "1/24", days = "1/7" }')
+        words = "wait: the factor 0.0416667 converts hours to days, but the unit is now weeks"
+        (surveys.study.root / "instruments" / f"{NAME}.toml").write_text(outdated, "utf-8")
+        assert any(note.startswith(words) for note in find_effects_of_edit(surveys, NAME).notes)
+        with pytest.raises(StateError, match=words):
+            open_survey(surveys, NAME, separate=True)
+        edit(surveys, questionnaire(wait='unit = "weeks"\nconvert = { hours = "1/168", days = "1/7" }'))
+        wait = result(survey_results(surveys, NAME), "wait")
+    assert wait.numbers is not None
+    assert wait.numbers.mean.value == pytest.approx(2)
+
+
 # Merging
 
 
@@ -346,6 +408,18 @@ def test_options_of_two_versions_can_be_merged_and_separated_again(tmp_path: Pat
         assert results_json(survey_results(surveys, NAME)) == before
         with pytest.raises(InputError, match="is not merged with another option"):
             undo_merge(surveys, NAME, "often", "sometimes")
+
+
+def test_a_step_and_a_row_with_the_same_code_are_merged_apart(tmp_path: Path) -> None:
+    with work(tmp_path, steps=('"Never"', '"Slow"'), rows=('"Crashes"', '"Slow"')) as surveys:
+        send(surveys, 3, met__slow="slow")
+        edit(surveys, questionnaire(steps=('"Never"', '"Slowly"'), rows=('"Crashes"', '"Slowness"')))
+        assert merge_parts(surveys, NAME, "met", "slow", "slowly").part == "option"
+        assert merge_parts(surveys, NAME, "met", "slow", "slowness", "row").part == "row"
+        met = result(survey_results(surveys, NAME), "met")
+        assert shares(met, "slowness") == {"never": (0, 3), "slowly": (3, 3)}
+        assert undo_merge(surveys, NAME, "met", "slow", "row").into == "slowness"
+        assert [merged.part for merged in list_merges(surveys, NAME)] == ["option"]
 
 
 def test_only_options_of_different_versions_can_be_merged(tmp_path: Path) -> None:
@@ -411,6 +485,123 @@ def test_nobody_in_a_small_stratum_is_found_by_subtraction(tmp_path: Path) -> No
         assert rest == 0
     assert sum(often.bases) == often.base == 14
     assert sorted(row["stratum"] for row in rows) == [""] * 7 + ["pro"] * 7
+
+
+def invite_and_answer(surveys: Surveys, stratum: str, count: int, choice: str) -> list[str]:
+    """Invites people of a stratum, who all answer; returns their responses."""
+    responses = []
+    for link in invite(surveys, NAME, "first", stratum, count):
+        _, code = accept_invitation(surveys, link.token, key="k" * 40)
+        _answer(surveys, code, {"consent": {"q.consent": ["agree"]}, "all": {"q.often": [choice]}})
+        responses.append(require_response(surveys, code).id)
+    return responses
+
+
+def strata_of(surveys: Surveys, *, everything: bool, path: Path) -> dict[str, str]:
+    export_answers(surveys, NAME, path, wide=True, everything=everything)
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["response"]: row["stratum"] for row in csv.DictReader(file)}
+
+
+def test_excluding_a_response_does_not_reveal_its_stratum(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal", "press"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        invite_and_answer(surveys, "pro", 7, "never")
+        normal = invite_and_answer(surveys, "normal", 6, "sometimes")
+        (press,) = invite_and_answer(surveys, "press", 1, "often")
+        for excluded in (press, normal[0]):
+            review_response(surveys, NAME, excluded, keep=False, why="at random")
+            results = survey_results(surveys, NAME, by="stratum")
+            assert results.groups is not None
+            assert results.groups.labels == ("pro", "smaller strata")
+            shown = strata_of(surveys, everything=False, path=tmp_path / "counted.csv")
+            assert set(shown.values()) == {"pro", ""}
+            assert strata_of(surveys, everything=True, path=tmp_path / "all.csv")[normal[1]] == ""
+
+
+def test_the_page_of_a_response_does_not_show_a_stratum_that_results_hide(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal", "press"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        pro = invite_and_answer(surveys, "pro", 7, "never")
+        normal = invite_and_answer(surveys, "normal", 6, "sometimes")
+        press = invite_and_answer(surveys, "press", 1, "often")
+        shown = [response_sheet(surveys, NAME, response, {}).stratum for response in (pro[0], normal[0], press[0])]
+    assert shown == ["pro", "smaller strata", "smaller strata"]
+
+
+def test_results_join_the_strata_that_response_rates_join(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal", "press"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        invite_and_answer(surveys, "normal", 6, "sometimes")
+        invite_and_answer(surveys, "pro", 5, "never")
+        invite(surveys, NAME, "second", "pro", 9)
+        invite_and_answer(surveys, "press", 1, "often")
+        results = survey_results(surveys, NAME, by="stratum")
+        rates = response_rates(surveys, NAME)
+    assert results.groups is not None
+    came = {rate.name: (rate.used, rate.finished) for rate in rates.by_stratum}
+    assert dict(zip(results.groups.labels, results.sizes, strict=True)) == {"pro": 5, "smaller strata": 7}
+    assert came == {"pro": (5, 5), "smaller strata": (7, None)}
+    assert rates.whole.finished == 12
+
+
+def test_a_response_rate_does_not_count_excluded_responses_as_finished(tmp_path: Path) -> None:
+    survey = 'strata = ["pro", "normal"]\nby_invitation = true'
+    with work(tmp_path, survey=survey) as surveys:
+        invite_and_answer(surveys, "pro", 7, "never")
+        excluded = invite_and_answer(surveys, "normal", 6, "sometimes")[0]
+        review_response(surveys, NAME, excluded, keep=False, why="a bot")
+        rates = response_rates(surveys, NAME)
+    assert {rate.name: rate.finished for rate in rates.by_stratum} == {"pro": 7, "normal": 5}
+    assert (rates.whole.used, rates.whole.finished) == (13, 12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_difference_of_shown_groups_is_about_fewer_than_five_invited_people(tmp_path: Path, seed: int) -> None:
+    """Whatever is excluded or filtered: each shown group, and what remains of the total, is of five or more."""
+    chance = random.Random(seed)
+    names = ("pro", "normal", "press", "board")
+    survey = f"strata = {json.dumps(names)}\nby_invitation = true"
+    invited = dict.fromkeys(names, 0)
+    with work(tmp_path, survey=survey) as surveys:
+        for stratum in chance.choices(names, k=6):
+            count = chance.choice([1, 2, 5, 6])
+            invited[stratum] += count
+            for link in invite(surveys, NAME, "first", stratum, count):
+                if chance.random() < 0.7:
+                    _, code = accept_invitation(surveys, link.token, key="k" * 40)
+                    answers: dict[str, Form] = {"consent": {"q.consent": ["agree"]}}
+                    if chance.random() < 0.8:
+                        answers["all"] = {"q.often": [chance.choice(["never", "often"])]}
+                    _answer(surveys, code, answers)
+        for response in list(surveys.answers.responses(NAME)):
+            if chance.random() < 0.2:
+                review_response(surveys, NAME, response.id, keep=False, why="at random")
+        shown: set[frozenset[str]] = set()
+        for unfinished in (False, True):
+            for where in ((), ("often=never",)):
+                try:
+                    groups = survey_results(surveys, NAME, by="stratum", unfinished=unfinished, where=where).groups
+                except InputError:
+                    continue  # nobody has a stratum
+                assert groups is not None
+                shown.add(frozenset(groups.labels))
+        exports = [strata_of(surveys, everything=all_of_them, path=tmp_path / "a.csv") for all_of_them in (True, False)]
+    assert len(shown) <= 1, "the same strata are joined in every view"
+    separate = {label for labels in shown for label in labels} - {"smaller strata"}
+    assert {stratum for export in exports for stratum in export.values()} <= {*separate, ""}
+    assert all(invited[stratum] >= 5 for stratum in separate)
+    together = sum(count for stratum, count in invited.items() if stratum not in separate)
+    assert together == 0 or together >= 5 or not separate
+
+
+def test_people_who_came_without_an_invitation_are_not_called_a_small_stratum(tmp_path: Path) -> None:
+    with work(tmp_path, survey='strata = ["pro", "normal"]') as surveys:
+        invite_and_answer(surveys, "pro", 7, "never")
+        send(surveys, 6, often="often")
+        results = survey_results(surveys, NAME, by="stratum")
+    assert results.groups is not None
+    assert results.groups.labels == ("pro", "smaller strata or none")
 
 
 def _answer(surveys: Surveys, code: str, forms: Mapping[str, Form]) -> None:

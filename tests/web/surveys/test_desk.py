@@ -182,6 +182,50 @@ def test_opening_a_version_asks_whether_a_replaced_option_is_the_same(
     assert "multiplied by 12." in page
 
 
+def test_a_reworded_option_can_be_opened_although_conditions_name_its_earlier_code(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
+) -> None:
+    study, _ = answered_survey
+    file = study.root / "instruments" / f"{NAME}.toml"
+    assert 'show_if = "used = none"' in file.read_text("utf-8")
+    text = file.read_text("utf-8").replace('{ code = "none", label = "None of these", alone = true }', '"No tool"')
+    file.write_text(text, "utf-8")
+    with open_surveys(study) as surveys:
+        answered(surveys, forms={**FORMS, "tools": {**FORMS["tools"], "q.used": ["none"], "q.used.other.text": []}})
+    page = following.get(f"/surveys/{NAME}").text
+    assert "which is no option of" in page
+    assert "<button>Open version 2</button>" in page
+    fields = {"act": "open", "edit:used:option:none": "no-tool"}
+    done = post(following, f"/surveys/{NAME}/acts", fields, f"/surveys/{NAME}")
+    assert done.status_code == 303, done.text
+    assert '{code = "none", label = "No tool"}' in file.read_text("utf-8")
+
+
+def test_options_of_two_versions_are_merged_and_separated_at_the_desk(
+    following: TestClient, answered_survey: tuple[Study, dict[str, str]]
+) -> None:
+    study, _ = answered_survey
+    file = study.root / "instruments" / f"{NAME}.toml"
+    assert "Options of earlier versions" not in following.get(f"/surveys/{NAME}").text
+    file.write_text(file.read_text("utf-8").replace('"TorchScript"', '"Torch Script"'), "utf-8")
+    assert act(following, "open") == 303
+    page = following.get(f"/surveys/{NAME}").text
+    assert "Count “TorchScript” as" in page
+    offered = page.partition("Count “TorchScript” as")[2].partition("</select>")[0]
+    assert re.findall(r'<option value="([^"]*)">', offered) == ["", "torch-script"]
+    part = {"question": "used", "part": "option", "code": "torchscript"}
+
+    def send_act(fields: dict[str, str]) -> int:
+        return post(following, f"/surveys/{NAME}/acts", fields, f"/surveys/{NAME}").status_code
+
+    assert send_act({"act": "merge", **part, "into": "none"}) == 409
+    assert send_act({"act": "merge", **part, "into": "torch-script"}) == 303
+    assert "“TorchScript” is counted as “Torch Script”" in following.get(f"/surveys/{NAME}").text
+    assert "“Torch Script” read “TorchScript”." in following.get(f"/surveys/{NAME}/results").text
+    assert send_act({"act": "undo merge", **part}) == 303
+    assert "is counted as" not in following.get(f"/surveys/{NAME}").text
+
+
 def test_a_deleted_questionnaire_file_leaves_the_open_survey_intact(
     following: TestClient, answered_survey: tuple[Study, dict[str, str]]
 ) -> None:

@@ -79,6 +79,22 @@ def test_results_state_bases_reasons_and_excluded_responses(reader: TestClient) 
     assert "Interpret with caution" in compared
 
 
+def test_results_are_filtered_by_an_answer_that_the_page_offers(reader: TestClient) -> None:
+    page = reader.get(RESULTS).text
+    offered = page.partition('<select id="where"')[2].partition("</select>")[0]
+    assert '<optgroup label="What describes you best?"><option value="role=research">Research</option>' in offered
+    filtered = reader.get(f"{RESULTS}?where=role=research").text
+    assert "3 responses are counted, where role=research. Not counted: 1 not finished, 3 not selected." in filtered
+    assert '<option value="role=research" selected>' in filtered
+
+
+def test_a_filter_that_nobody_meets_can_be_changed(reader: TestClient) -> None:
+    page = reader.get(f"{RESULTS}?where=role=engineering").text
+    assert "0 responses are counted, where role=engineering." in page
+    assert '<select id="where"' in page
+    assert "No finished responses yet" not in page
+
+
 def test_html_in_free_text_answers_is_shown_as_text(reader: TestClient) -> None:
     for page in (reader.get(RESULTS).text, reader.get(f"{ANSWERS}?question=why-none").text):
         assert "<script>alert" not in page

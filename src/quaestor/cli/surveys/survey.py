@@ -101,7 +101,7 @@ def check(name: FileArgument, study: StudyOption = None, json: JsonOption = Fals
         questionnaire, minutes = checked.questionnaire, _format_minutes(checked.minutes)
         size = f"{len(questionnaire.pages)} pages, {len(list(questionnaire.questions()))} questions, {minutes}"
         print_problems(questionnaire.title, size, checked.problems, "opened")
-        survey_versions.print_edits(edits)
+        survey_versions.print_edits(edits, has_errors=bool(checked.grave))
     if checked.grave:
         raise typer.Exit(1)
 
@@ -198,13 +198,13 @@ def _find_file(name: str, study: Path | None) -> Path:
 def _find_edits(name: str, study: Path | None) -> VersionEdits:
     """Returns what the changes of a study's questionnaire do to earlier answers; nothing for any other file."""
     from quaestor.coding.session import find_study
-    from quaestor.surveys.lifecycle import answers_path, edits_of, open_surveys
+    from quaestor.surveys.lifecycle import answers_path, find_effects_of_edit, open_surveys
     from quaestor.surveys.model.version_edits import VersionEdits
 
     if name.endswith(".toml") or not answers_path(find_study(chosen_study(study))).exists():
         return VersionEdits()
     with open_surveys(chosen_study(study)) as surveys:
-        return edits_of(surveys, name)
+        return find_effects_of_edit(surveys, name)
 
 
 def _format_minutes(minutes: float) -> str:

@@ -59,22 +59,28 @@ def open_by_name(
 
         quaestor survey open protocol --same problems.sometimes=now-and-then --convert wait=1/24
     """
-    from quaestor.surveys.lifecycle import edits_of, open_survey, open_surveys
+    from quaestor.surveys.lifecycle import (
+        describe_effects_of_version,
+        find_effects_of_edit,
+        open_survey,
+        open_surveys,
+    )
     from quaestor.surveys.status import imported_before
 
     with open_surveys(chosen_study(study)) as opened:
         imported = imported_before(opened, name)
-        edits = edits_of(opened, name)
+        edits = find_effects_of_edit(opened, name)
         answers = _read_answers(edits, same or [], different or [], convert or [])
         if not json and sys.stdin.isatty():
             answers = _ask(edits, answers)
         version = open_survey(opened, name, actor, answers)
         questionnaire = opened.questionnaire(name, version.number)
+        notes = describe_effects_of_version(opened, name, version.number)
     if json:
         summary = {"survey": name, "status": "open", "version": version.number, "sha256": version.sha256}
         print_json({**summary, "imported": imported})
         return
-    for note in edits.notes:
+    for note in notes:
         say(note)
     if answers.same:
         say(f"The earlier codes were written to instruments/{name}.toml")
@@ -135,7 +141,7 @@ def merge(
             console().print(f"{each.question}.{each.code} → {each.into}", markup=False)
 
 
-def print_edits(edits: VersionEdits) -> None:
+def print_edits(edits: VersionEdits, *, has_errors: bool) -> None:
     """Prints what a changed file would do to earlier answers."""
     if edits.replaced or edits.notes:
         console().print("What the changes do to earlier answers:", style="bold")
@@ -145,6 +151,8 @@ def print_edits(edits: VersionEdits) -> None:
         console().print(f"- {note}", markup=False, soft_wrap=True)
     if edits.replaced:
         say("`quaestor survey open` asks these questions, or takes --same, --different and --convert")
+        if has_errors:
+            say("What is the same gets its earlier code: errors that an earlier code does not exist then disappear")
 
 
 def edits_json(edits: VersionEdits) -> dict[str, Any]:

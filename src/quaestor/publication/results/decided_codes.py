@@ -16,6 +16,7 @@ from quaestor.coding.model.phrase_placement import PhrasePlacer, read_placement_
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.study.folder import Study
+from quaestor.surveys.open_answers import find_excluded_answers
 
 PLACING_FILE = "placing.toml"
 
@@ -82,8 +83,11 @@ def read_coded_items(
     unanswered = _list_unanswered(state, name, facet)
     excluded = frozenset() if with_excluded else find_excluded_items(state)
     items = _list_items_to_code(study, state, codes, unanswered)
+    excluded_answers = find_excluded_answers(state, items)
+    if excluded_answers:
+        left_out["the lead excluded the survey response"] = len(excluded_answers)
     for item in items:
-        if item in excluded:
+        if item in excluded or item in excluded_answers:
             continue
         code, why = _code(history, item, codes.get(item), answers.get(item, {}), book.version)
         code = carry.code(code)

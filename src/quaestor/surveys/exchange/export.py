@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from quaestor.base.errors import StateError
 from quaestor.surveys.exchange import table_files as sheets
+from quaestor.surveys.invitations import join_strata
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_cells import NUMBER, PLACE, TICKED
 from quaestor.surveys.model.records import Questionnaire, Response, ResponseStatus
@@ -22,7 +21,6 @@ from quaestor.surveys.model.tidy_layout import (
     tidy_lines,
     wide_row,
 )
-from quaestor.surveys.results.counting import SMALLER_STRATA, hide_small_strata
 
 ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""
@@ -75,28 +73,13 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
     return versions
 
 
-def _strata(surveys: Surveys, name: str, everything: bool, dropped: Collection[str]) -> dict[str, str]:
-    """Returns the strata of the exported responses, without those that would identify a few people."""
-    listed = [
-        response
-        for response in surveys.answers.listed(name)
-        if everything or (response.standing is ResponseStatus.FINISHED and response.id not in dropped)
-    ]
-    stored = np.array([response.stratum for response in listed], np.str_)
-    strata = hide_small_strata(surveys, name, stored, np.ones(len(stored), np.bool_))
-    shown = ("" if stratum == SMALLER_STRATA else stratum for stratum in strata.tolist())
-    return {
-        response.id: stratum for response, stratum in zip(listed, shown, strict=True) if response.stratum != stratum
-    }
-
-
 class _Table:
     """The responses of a survey as rows, and the number left out."""
 
     def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool, guarded: bool) -> None:
         self._surveys, self._name, self._layout, self._everything = surveys, name, layout, everything
         self._dropped = surveys.fielding(name).dropped
-        self._strata = _strata(surveys, name, everything, self._dropped)
+        self._joined_strata = join_strata(surveys, name)
         self._more = (*(ABOUT_ALL if everything else ()), *((sheets.GUARDED,) if guarded else ()))
         self.responses = 0
         self.left_out: dict[str, int] = {}
@@ -136,7 +119,7 @@ class _Table:
         cells = {
             "response": response.id,
             "version": str(response.version),
-            "stratum": self._strata.get(response.id, response.stratum),
+            "stratum": "" if response.stratum in self._joined_strata else response.stratum,
             "language": response.language,
             "day": response.day,
             "seconds": f"{response.seconds:.15g}" if response.seconds else "",  # 0 if the time is unknown

@@ -76,6 +76,27 @@ def read_condition(words: str) -> Condition:
     return condition
 
 
+def rename_in_condition(words: str, question: str, *, row: str = "", option: str = "", to: str) -> str:
+    """Returns the text of a condition whose tests of a question name a row, or an option or step, by another code."""
+    matches = list(_TOKEN.finditer(words))
+    tokens = [next(part for part in match.groups() if part is not None) for match in matches]
+    renamed: dict[int, str] = {}
+    for place, token in enumerate(tokens[:-1]):
+        name, _, named_row = token.partition(".")
+        compare = tokens[place + 1]
+        if name != question or compare not in (*_COMPARE, "answered"):
+            continue
+        if row and named_row == row:
+            renamed[place] = f"{name}.{to}"
+        if option and compare != "answered" and tokens[place + 2 : place + 3] == [option]:
+            renamed[place + 2] = to
+    for place, code in sorted(renamed.items(), reverse=True):
+        match = matches[place]
+        start = match.start(match.lastgroup or 0)
+        words = words[:start] + code + words[match.end(match.lastgroup or 0) :]
+    return words
+
+
 def simplify(known: bool | Condition, question: str, answer: Mapping[str, Any]) -> bool | Condition:
     """Simplifies a condition after one more question is answered."""
     if isinstance(known, bool):

@@ -16,6 +16,8 @@ from quaestor.render.table_model import Cell, Column, Selection
 from quaestor.surveys.model.answer_columns import Flags, Small
 from quaestor.surveys.model.records import EarlierLabel, Missing, Question
 
+NOT_ALL_OFFERED = "not every respondent was offered all of these answers, because versions differ"
+"""A caution about a test of all options together: nobody can choose what is not offered."""
 INTERVAL = Column("interval", "95% interval", numbers=("low", "high"))
 SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
 
@@ -203,7 +205,7 @@ def association_json(crossed: GroupDifference | None) -> dict[str, Any] | None:
 
 
 def build_selection(question: str, option: str = "", row: str = "", **more: str) -> Selection:
-    """Returns the selection of the responses behind a cell, as the fields of `counting.Which`."""
+    """Returns the selection of the responses behind a cell, with the fields of `counting.ResponseSelection`."""
     parts = {"question": question, "option": option, "row": row, **more}
     return Selection(tuple((name, (value,)) for name, value in parts.items() if value))
 

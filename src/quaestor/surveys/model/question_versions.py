@@ -165,6 +165,21 @@ def merge_codes(question: Question, merges: Merges) -> Question:
     )
 
 
+def find_doubled_codes(questionnaire: Questionnaire, merges: Merges) -> Iterator[str]:
+    """Yields a sentence for each two options or rows of a questionnaire that merges count as one.
+
+    An answer could then contain one option twice.
+    """
+    for question in questionnaire.questions():
+        for part, parts in ((OPTION, question.options), (ROW, question.rows)):
+            first: dict[str, str] = {}
+            for known in parts:
+                counted_as = counted_code(merges, question.id, part, known.code)
+                if counted_as in first and known.code != first[counted_as]:
+                    yield f"{question.id} offers {first[counted_as]!r} and {known.code!r}, which are counted as one."
+                first.setdefault(counted_as, known.code)
+
+
 def merge_answer(question: Question, answer: Answer, merges: Merges) -> Answer:
     """Returns an answer with the codes that its options and rows are counted as."""
 

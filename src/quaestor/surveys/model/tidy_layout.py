@@ -178,9 +178,10 @@ def codebook_lines(layout: Layout, withdrawn: int = 0) -> Iterator[tuple[str, ..
     for question_layout in layout.question_layouts:
         question, versions = question_layout.question, question_layout.versions
         kind = kind_of(question)
-        reasons = _reasons(question, question.id not in conditional and len(layout.versions) == 1)
+        asked_of_all = versions.stored_as not in conditional and versions.pages.keys() == layout.versions.keys()
         labels = {part.code: part.label for part in kind.counted_parts(question)}
         for part in kind.parts(question):
+            reasons = _reasons(question, asked_of_all and all(versions.offers(v, part) for v in versions.pages))
             for code, label, order in kind.codes(question, part):
                 having = [
                     version

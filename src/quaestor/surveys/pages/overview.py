@@ -19,10 +19,11 @@ from quaestor.surveys.lifecycle import (
     Surveys,
     SurveyState,
     answers_path,
-    edits_of,
+    find_effects_of_edit,
     survey_file,
     survey_files,
 )
+from quaestor.surveys.merges import EarlierPart, MergedPart, list_earlier_parts, list_merges
 from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.questionnaire_checks import find_problems
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire
@@ -94,7 +95,12 @@ class SurveyLine:
 
     @property
     def can_open(self) -> bool:
-        return self.file.questionnaire is not None and not self.file.grave and (self.status != OPEN or self.changed)
+        return self.file.questionnaire is not None and not self.file.grave and self.is_openable
+
+    @property
+    def is_openable(self) -> bool:
+        """Tells whether it is not open with the current file."""
+        return self.status != OPEN or self.changed
 
     @property
     def next(self) -> str:
@@ -169,6 +175,14 @@ class SurveyOverview:
     left_out: int = 0
     """Responses excluded by the lead."""
     quotas: tuple[tuple[str, int], ...] = field(default=())
+    merges: tuple[MergedPart, ...] = ()
+    earlier_parts: tuple[EarlierPart, ...] = ()
+    """Options and rows of older versions that can be merged."""
+
+    @property
+    def can_open(self) -> bool:
+        """Tells whether opening can succeed; errors that name an earlier code disappear with the lead's answers."""
+        return self.line.can_open or bool(self.edits.replaced and self.line.is_openable)
 
 
 def has_surveys(study: Study) -> bool:
@@ -201,7 +215,7 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
         questionnaire=questionnaire,
         pages=tuple(_page(page, questionnaire) for page in questionnaire.pages) if questionnaire else (),
         changes=tuple(_changes(line, opened)) if opened and line.changed else (),
-        edits=edits_of(surveys, name, line.file.questionnaire)
+        edits=find_effects_of_edit(surveys, name, line.file.questionnaire)
         if surveys and opened and line.changed and line.file.questionnaire
         else VersionEdits(),
         periods=tuple(periods(surveys.answers.days(name))) if surveys else (),
@@ -210,6 +224,8 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
         quotas=tuple((condition_in_words(quota.condition, questionnaire), quota.most) for quota in questionnaire.quotas)
         if questionnaire
         else (),
+        merges=tuple(list_merges(surveys, name)) if surveys and opened else (),
+        earlier_parts=tuple(list_earlier_parts(surveys, name)) if surveys and opened else (),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from quaestor.base.errors import InputError
 from quaestor.surveys.flags import flag_responses
+from quaestor.surveys.invitations import join_strata
 from quaestor.surveys.lifecycle import ResponseDecision, Surveys
 from quaestor.surveys.model.flow import fill_in_answers, in_order, missing_reason
 from quaestor.surveys.model.question_kinds import kind_of
@@ -76,6 +77,8 @@ class ResponseSheet:
     journal: tuple[SentPage, ...]
     reasons: tuple[str, ...]
     decision: ResponseDecision | None
+    stratum: str = ""
+    """As results show it."""
 
 
 class FlagCache:
@@ -148,6 +151,7 @@ def response_sheet(surveys: Surveys, name: str, response: str, reasons: Reasons)
         journal=tuple(_sent(questionnaire, page, answers) for _, page, answers in surveys.answers.journal(stored.id)),
         reasons=reasons.get(stored.id, ()),
         decision=surveys.fielding(name).decisions.get(stored.id),
+        stratum=join_strata(surveys, name).get(stored.stratum, stored.stratum),
     )
 
 

@@ -74,8 +74,8 @@ class ResultsPage:
     comparable: tuple[tuple[str, str], ...]
     """Comparison options: name and label."""
     consents: tuple[ConsentCounts, ...] = ()
-    filters: tuple[tuple[str, str], ...] = ()
-    """Filters by version and language: condition and label."""
+    filters: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
+    """Filters by version, language and answers: a heading, and below it conditions with their labels."""
 
 
 def results_page(
@@ -89,11 +89,12 @@ def results_page(
     return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents, filters)
 
 
-def _filters(results: SurveyResults) -> Iterator[tuple[str, str]]:
-    for by in (VERSION, LANGUAGE) if len(results.counted.columns) else ():
+def _filters(results: SurveyResults) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    for by, label in _comparable(results):
         groups = group_responses(results.counted, by)
         if len(groups.keys) > 1:
-            yield from ((f"{by}={key}", label) for key, label in zip(groups.keys, groups.labels, strict=True))
+            named = zip(groups.keys, groups.labels, strict=True)
+            yield label, tuple((f"{by}={key}", group_label) for key, group_label in named)
 
 
 def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> ShownQuestion:

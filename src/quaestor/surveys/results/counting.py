@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
-from quaestor.surveys.invitations import SHARED_BY, count_invitations
+from quaestor.surveys.invitations import SMALLER_STRATA, join_strata
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_columns import REASONS, AnswerColumn, Flags, find_index, find_reasons
 from quaestor.surveys.model.flow import fill_in_answers
@@ -24,7 +23,6 @@ from quaestor.surveys.respond import read_questionnaire_for
 from quaestor.surveys.results.columns import ColumnReader, Columns
 
 STRATUM, VERSION, LANGUAGE = "stratum", "version", "language"
-SMALLER_STRATA = "smaller strata"
 DROPPED = "left out by the lead"
 
 
@@ -110,8 +108,10 @@ class CountingCache:
         unused = [status.value for status in ResponseStatus if status not in used]
         left_out = {status: int((columns.standings == status).sum()) for status in unused}
         left_out[DROPPED] = int((standing & ~kept).sum())
-        strata = hide_small_strata(surveys, name, columns.strata, standing & kept)
-        columns = columns if strata is columns.strata else replace(columns, strata=strata)
+        joined = join_strata(surveys, name)
+        if joined:
+            strata = [joined.get(stratum, stratum) for stratum in columns.strata.tolist()]
+            columns = replace(columns, strata=np.array(strata, np.str_))
         counted = CountedAnswers(
             name, questionnaire, columns, standing & kept,
             {why: count for why, count in left_out.items() if count}, surveys.answers.erased(name), questions,
@@ -155,7 +155,8 @@ def group_responses(counted: CountedAnswers, by: str) -> Groups:
     values = _values(counted.columns, by) if name not in counted.columns.questions else None
     if values is not None:
         keys = sorted(
-            {*values.tolist()} - {""}, key=lambda key: (key == SMALLER_STRATA, len(key) if by == VERSION else 0, key)
+            {*values.tolist()} - {""},
+            key=lambda key: (key.startswith(SMALLER_STRATA), len(key) if by == VERSION else 0, key),
         )
         if not keys:
             raise InputError(f"no response to {counted.survey!r} has a {by}: compare by a question instead")
@@ -183,26 +184,6 @@ def _filter(counted: CountedAnswers, where: Sequence[str]) -> CountedAnswers:
         used = used & groups.members[:, find_index(group, groups.keys, f"answer to {by!r}")]
     left_out = {**counted.left_out, "not selected": int(counted.used.sum() - used.sum())}
     return replace(counted, used=used, left_out={why: n for why, n in left_out.items() if n}, where=tuple(where))
-
-
-def hide_small_strata(surveys: Surveys, name: str, strata: NDArray[np.str_], used: Flags) -> NDArray[np.str_]:
-    """Returns strata in which nobody can be found by subtracting the groups from the total.
-
-    In an anonymous survey, a response has no stratum if fewer than five people were invited in it. If there are only
-    a few such responses, the smallest other strata are combined with them.
-    """
-    if not surveys.questionnaire(name).anonymous or not count_invitations(surveys, name):
-        return strata
-    sizes = Counter(strata[used].tolist())
-    few = sizes.pop("", 0)
-    if not few or not sizes:
-        return strata
-    joined = {""}
-    while few < SHARED_BY and sizes:
-        smallest = min(sizes, key=lambda stratum: (sizes[stratum], stratum))
-        few += sizes.pop(smallest)
-        joined.add(smallest)
-    return np.where(np.isin(strata, list(joined)), SMALLER_STRATA, strata.astype(object)).astype(np.str_)
 
 
 PAGE = 50

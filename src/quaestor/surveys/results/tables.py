@@ -20,7 +20,7 @@ from quaestor.surveys.model.question_results import (
     share_cells,
 )
 from quaestor.surveys.results.compute import SurveyResults, response_rate
-from quaestor.surveys.results.sentences import write_notes
+from quaestor.surveys.results.sentences import write_notes, write_remarks
 
 
 def build_tables(results: SurveyResults) -> list[Table]:
@@ -38,6 +38,7 @@ def build_table(results: SurveyResults, result: QuestionResult) -> Table:
 def demographics(results: SurveyResults, questions: Sequence[str]) -> Table:
     """Returns the demographics table: a group per question, each option with its count and share."""
     groups = []
+    notes = [f"Of {results.base:,} responses; shares are of those who answered the question."]
     for name in questions:
         result = results.question(name)
         if result is None or not kind_of(result.question).is_choice:
@@ -45,9 +46,9 @@ def demographics(results: SurveyResults, questions: Sequence[str]) -> Table:
             raise InputError(f"{name!r} is not a choice question, available: {suggest(name, known)}")
         title = f"{result.question.text} (n = {result.base:,})"
         groups.append(Group(title, tuple(_demographic(name, line) for line in result.rows[0].lines)))
-    note = f"Of {results.base:,} responses; shares are of those who answered the question."
+        notes += [f"{result.question.text} {remark}" for remark in write_remarks(result)]
     columns = (Column("n", "n"), Column("share", "share"))
-    return Table("demographics", "Demographics", "", columns, tuple(groups), notes=(note,))
+    return Table("demographics", "Demographics", "", columns, tuple(groups), notes=tuple(notes))
 
 
 def rates_table(rates: ResponseRates) -> Table:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -233,14 +233,22 @@ class AnswerFile:
             query = "SELECT id, seconds FROM responses WHERE survey = ? AND standing = ? AND seconds > 0"
             return dict(reading.execute(query, (survey, ResponseStatus.FINISHED.value)).fetchall())
 
-    def finished_by_stratum(self, survey: str) -> dict[str, int]:
-        """Returns the number of responses finished on the web, by stored stratum."""
+    def count_by_stratum(self, survey: str) -> dict[str, int]:
+        """Returns the number of responses, whatever their status, by stored stratum."""
+        with self._file.reading() as reading:
+            query = "SELECT stratum, count(*) FROM responses WHERE survey = ? GROUP BY 1"
+            return dict(reading.execute(query, (survey,)).fetchall())
+
+    def finished_by_stratum(self, survey: str, without: Collection[str] = ()) -> dict[str, int]:
+        """Returns the number of responses finished on the web, except those in `without`, by stored stratum."""
         with self._file.reading() as reading:
             query = (
-                "SELECT stratum, count(*) FROM responses"
-                " WHERE survey = ? AND standing = ? AND source = 'web' AND NOT synthetic GROUP BY 1"
+                "SELECT stratum, count(*) FROM responses WHERE survey = ? AND standing = ? AND source = 'web'"
+                " AND NOT synthetic AND id NOT IN (SELECT value FROM json_each(?)) GROUP BY 1"
             )
-            return dict(reading.execute(query, (survey, ResponseStatus.FINISHED.value)).fetchall())
+            return dict(
+                reading.execute(query, (survey, ResponseStatus.FINISHED.value, json.dumps([*without]))).fetchall()
+            )
 
     def faster(self, survey: str, version: int, seconds: float) -> dict[str, float]:
         """Returns responses to a version finished on the web in fewer seconds, with their seconds."""

@@ -17,6 +17,7 @@ from quaestor.base.names import parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import count_invitations, invite, links_csv
 from quaestor.surveys.lifecycle import Surveys, close_survey, open_survey, review_response, survey_files
+from quaestor.surveys.merges import merge_parts, undo_merge
 from quaestor.surveys.model.version_edits import UNIT, EditAnswers, PartKey
 from quaestor.surveys.open_answers import erase_response
 from quaestor.surveys.pages.overview import SurveyOverview, survey_lines, survey_overview, was_opened_once
@@ -88,21 +89,27 @@ class SurveyDeskPages(Pages):
         return overview, self._flags.undecided(surveys, name) if surveys and overview.line.version else 0
 
     async def act(self, request: Request) -> Response:
-        """Opens or closes a survey; if it is refused, the page shows the reason."""
+        """Opens or closes a survey, or merges options; if it is refused, the page shows the reason."""
         name, who = request.path_params["name"], require_visitor(request).name
         fields = await read_fields(request)
         try:
-            await self.work(lambda: self._act(name, who, fields.get("act", ""), _edit_answers(fields)))
+            await self.work(lambda: self._act(name, who, fields))
         except QuaestorError as error:
             return await self._survey(request, refusal_status(error), refused=str(error), typed=fields)
         return self.go(request, "survey", name=name)
 
-    def _act(self, name: str, who: str, act: str, answers: EditAnswers) -> None:
-        match act:
+    def _act(self, name: str, who: str, fields: Mapping[str, str]) -> None:
+        surveys = self.session.surveys
+        question, part, code, into = (fields.get(field, "") for field in ("question", "part", "code", "into"))
+        match fields.get("act", ""):
             case "open":
-                open_survey(self.session.surveys, name, who, answers)
+                open_survey(surveys, name, who, _edit_answers(fields))
             case "close":
-                close_survey(self.session.surveys, name, who)
+                close_survey(surveys, name, who)
+            case "merge":
+                merge_parts(surveys, name, question, code, into, part, who)
+            case "undo merge":
+                undo_merge(surveys, name, question, code, part, who)
             case unknown:
                 raise InputError(f"there is no action {unknown[:60]!r} here: reload the page")
 

@@ -266,7 +266,8 @@ class QuestionKind:
 
     def group(self, column: AnswerColumn, by: str, row: str, label: str) -> Groups:
         """Returns responses in groups by their answers."""
-        raise InputError(f"{by!r} has no options to compare by: name a question of choices, QUESTION.ROW or stratum")
+        others = "a question of choices, QUESTION.ROW, stratum, version or language"
+        raise InputError(f"{by!r} has no options to compare by: name {others}")
 
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         """Returns a result, which has its base, with what is counted of the answers."""

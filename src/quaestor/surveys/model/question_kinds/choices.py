@@ -13,7 +13,7 @@ import pyarrow as pa
 from quaestor.base.errors import Problem
 from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
-from quaestor.measures.survey_answers import adjust_p_values, compare_groups, multiple_shares
+from quaestor.measures.survey_answers import add_doubt, adjust_p_values, compare_groups, multiple_shares
 from quaestor.render.figures.records import Figure
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
@@ -42,6 +42,7 @@ from quaestor.surveys.model.question_kinds.base import (
     typed_values,
 )
 from quaestor.surveys.model.question_results import (
+    NOT_ALL_OFFERED,
     SHARE_COLUMNS,
     Counting,
     Distribution,
@@ -227,7 +228,10 @@ class SingleChoice(QuestionKind):
         """Returns a distribution with the test whether groups differ."""
         if question.attention:
             return whole
-        return replace(whole, crossed=compare_groups(count_table(whole.lines), counting.seed))
+        difference = compare_groups(count_table(whole.lines), counting.seed)
+        if any(0 < line.share.of < whole.base for line in whole.lines):
+            difference = add_doubt(difference, NOT_ALL_OFFERED)
+        return replace(whole, crossed=difference)
 
     def as_json(self, result: QuestionResult) -> dict[str, Any]:
         whole = result.rows[0]

@@ -16,7 +16,13 @@ from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
-from quaestor.measures.survey_answers import adjust_p_values, compare_groups, single_shares
+from quaestor.measures.survey_answers import (
+    GroupDifference,
+    add_doubt,
+    adjust_p_values,
+    compare_groups,
+    single_shares,
+)
 from quaestor.render.figures.records import Figure
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
@@ -48,6 +54,7 @@ from quaestor.surveys.model.question_kinds.base import (
     problem_of,
 )
 from quaestor.surveys.model.question_results import (
+    NOT_ALL_OFFERED,
     Counting,
     Distribution,
     Groups,
@@ -237,7 +244,7 @@ class Matrix(QuestionKind):
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         rows = [_count_row(column, place, counting) for place in range(len(column.question.rows))]
         if counting.is_tested:
-            tests = adjust_p_values([compare_groups(count_table(row.lines), counting.seed) for row in rows])
+            tests = adjust_p_values([_compare_row(row, counting.seed) for row in rows])
             rows = [replace(row, crossed=test) for row, test in zip(rows, tests, strict=True)]
         return replace(result, rows=tuple(rows))
 
@@ -305,6 +312,12 @@ def _count_row(column: AnswerColumn, place: int, counting: Counting) -> Distribu
     missing = count_reasons(find_reasons(column, place)[counting.used])
     with_text = int(column.with_text[counting.used, place].sum())
     return Distribution(row.code, row.label, int(answered.sum()), missing, lines, with_text, counting.bases(answered))
+
+
+def _compare_row(row: Distribution, seed: int) -> GroupDifference:
+    difference = compare_groups(count_table(row.lines), seed)
+    is_partly_offered = any(0 < line.share.of < row.base for line in row.lines)
+    return add_doubt(difference, NOT_ALL_OFFERED) if is_partly_offered else difference
 
 
 def _step_shares(column: AnswerColumn, counting: Counting, steps: Small, among: Flags) -> list[Share]:
