@@ -48,10 +48,11 @@ class CodebookPages(Pages):
 
     async def codebook(self, request: Request) -> Response:
         """Shows the tree, or the codes that match a search."""
-        who, asked = viewer(request), request.query_params
-        version, query, facet = parse_version(request, "version"), asked.get("q", "").strip(), asked.get("facet", "")
-        looked = await self.work(lambda: self._room.search(who, version, query, facet))
-        context = {"looked": looked, "shown": looked.codebook, "query": query, "facet": facet}
+        who, parameters = viewer(request), request.query_params
+        query, facet = parameters.get("q", "").strip(), parameters.get("facet", "")
+        version = parse_version(request, "version")
+        search = await self.work(lambda: self._room.search(who, version, query, facet))
+        context = {"search": search, "shown": search.codebook, "query": query, "facet": facet}
         return self.page(request, "codebook.html", context)
 
     async def code(self, request: Request) -> Response:
@@ -63,7 +64,7 @@ class CodebookPages(Pages):
         shown, page = await self.work(lambda: self._room.code(who, name, version))
         reads = require_visitor(request).can(Permission.READ_EVIDENCE)
         titles = await self.work(lambda: self._room.titles(page.examples)) if reads and page.examples else {}
-        return self.page(request, "code.html", {"shown": shown, "one": page, "code": page.code, "titles": titles})
+        return self.page(request, "code.html", {"shown": shown, "page": page, "code": page.code, "titles": titles})
 
     async def history(self, request: Request) -> Response:
         who = viewer(request)

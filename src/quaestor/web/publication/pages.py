@@ -25,9 +25,9 @@ from quaestor.publication.publication_hold import find_held, published_folders
 from quaestor.publication.publication_status import (
     PUBLISHED,
     PublicationStatus,
+    hide_withheld,
     pack,
     read_publication_status,
-    without_held,
 )
 from quaestor.publication.rebuild_jobs import RebuildJobs
 from quaestor.surveys.pages.overview import survey_lines
@@ -63,22 +63,22 @@ class ResultPages(Pages):
     async def results(self, request: Request) -> Response:
         """Shows what is published; if it is out of date and the lead views it, a rebuild starts."""
         status, shows_ratings, spoken = await self.work(self._read_status)
-        kept_back, unread = await self.work(lambda: _find_withheld(self.session))
+        withheld, unread = await self.work(lambda: _find_withheld(self.session))
         may_make = require_visitor(request).can(Permission.LEAD)
         if may_make and status.stale and not shows_ratings and not self._remaking.progress.failed:
             self._remaking.begin(status.stale)
         surveys = await self.work(lambda: survey_lines(self.session.study, self.session.surveys_if_any))
         if not may_make:
-            status = without_held(status, kept_back)
+            status = hide_withheld(status, withheld)
         times = {
-            publication.name: datetime.fromtimestamp(publication.made, UTC).strftime("%Y-%m-%d %H:%M UTC")
+            publication.name: datetime.fromtimestamp(publication.built, UTC).strftime("%Y-%m-%d %H:%M UTC")
             for publication in status.published
-            if publication.made is not None
+            if publication.built is not None
         }
         context = {
             "status": status,
             "build_times": times,
-            "withheld": kept_back,
+            "withheld": withheld,
             "unread": unread,
             "rebuild": self._remaking.progress,
             "may_make": may_make,
