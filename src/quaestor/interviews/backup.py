@@ -55,7 +55,9 @@ def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there:
     Their names are erased from what others said and wrote, as in the withdrawal: an earlier backup has both.
     """
     listed = ErasedList.for_file(study.root / INTERVIEWS_FILE)
-    gone = _together(on_record, listed.read(), *(read_erasures(copy) for copy in (*copies.values(), *there.values())))
+    gone = _merge_withdrawals(
+        on_record, listed.read(), *(read_erasures(copy) for copy in (*copies.values(), *there.values()))
+    )
     withdrawn_participants = WithdrawnParticipants(erased={participant: set() for participant in gone})
     withdrawn_participants.known = listed.path.exists() or any(not is_empty(copy) for copy in there.values())
     withdrawn_participants.names = _erase_names(study, gone, copies, there)
@@ -95,7 +97,7 @@ def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: C
     return names
 
 
-def on_record_here(study: Study) -> dict[str, str]:
+def _read_recorded_withdrawals(study: Study) -> dict[str, str]:
     """Returns who withdrew according to the journal, which may be left when all other files are lost."""
     if not has_journal(study):
         return {}
@@ -115,7 +117,7 @@ def _withdrawals(acts: Iterable[Act]) -> dict[str, str]:
     return dates
 
 
-def _together(*known: Mapping[str, str]) -> dict[str, str]:
+def _merge_withdrawals(*known: Mapping[str, str]) -> dict[str, str]:
     """Merges withdrawals, keeping the first day of each."""
     shown_names: dict[str, str] = {}
     for known_name in known:
@@ -149,7 +151,10 @@ class InterviewBackup:
         """Remove everybody who withdrew: a participant whom one file knows to have withdrawn is removed from all."""
         present = {name: copy.present for name, copy in copies.items() if copy.present is not None}
         withdrawn = take_back(
-            study, {**on_record_here(study), **acts}, {name: copy.copy for name, copy in copies.items()}, present
+            study,
+            {**_read_recorded_withdrawals(study), **acts},
+            {name: copy.copy for name, copy in copies.items()},
+            present,
         )
         people = sorted(withdrawn.left_out, key=lambda pseudonym: int(pseudonym.removeprefix("P")))
         return WithdrawnData(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], details=withdrawn)

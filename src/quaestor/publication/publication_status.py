@@ -21,7 +21,7 @@ from quaestor.study.features import fingerprints, report_sections
 from quaestor.study.folder import Study
 
 PUBLISHED = ("report", "handbook")
-_BESIDE = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")
+_INPUT_FILES = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class Freshness:
     """Whether one publication exists and is up to date."""
 
     name: str
-    made: float | None
+    built: float | None
     """When it was built, in seconds since the epoch; None if never."""
-    holds: bool
+    is_current: bool
 
 
 def fingerprint_inputs(study: Study, state: State) -> str:
     """Returns a fingerprint that changes whenever a report or handbook could come out differently."""
     digest = hashlib.sha256(f"{__version__}/{state.changed}".encode())
     folders = sorted((study.root / "printed").glob("**/*"))
-    for file in (*(study.root / name for name in _BESIDE), *folders, study.funnel_folder / RESULT):
+    for file in (*(study.root / name for name in _INPUT_FILES), *folders, study.funnel_folder / RESULT):
         if file.is_file():
             digest.update(f"{file.relative_to(study.root)}\0".encode() + file.read_bytes())
     digest.update(fingerprints(study).encode())
@@ -48,8 +48,8 @@ def fingerprint_inputs(study: Study, state: State) -> str:
 def record_build(study: Study, name: str, fingerprint: str, replaced: Mapping[str, str]) -> None:
     """Records the fingerprint and the masked names outside the publication, whose bytes depend on the study alone."""
     text = json.dumps({"made_from": fingerprint, "replaced": dict(replaced)})
-    _word(study, name).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(_word(study, name), f"{text}\n".encode())
+    _record_file(study, name).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(_record_file(study, name), f"{text}\n".encode())
 
 
 def check_freshness(study: Study, state: State) -> list[Freshness]:
@@ -60,7 +60,7 @@ def check_freshness(study: Study, state: State) -> list[Freshness]:
 def read_masked_names(study: Study, name: str) -> dict[str, str]:
     """Returns by transcript the stamp of the names masked in the last build; empty if none is recorded."""
     try:
-        return dict(json.loads(_word(study, name).read_text("utf-8"))["replaced"])
+        return dict(json.loads(_record_file(study, name).read_text("utf-8"))["replaced"])
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
@@ -70,13 +70,13 @@ def _read_freshness(study: Study, name: str, now: str) -> Freshness:
     if not index.exists():
         return Freshness(name, None, False)
     try:
-        holds = json.loads(_word(study, name).read_text("utf-8"))["made_from"] == now
+        is_current = json.loads(_record_file(study, name).read_text("utf-8"))["made_from"] == now
     except (OSError, ValueError, KeyError, TypeError):
-        holds = False  # built by another version, or copied here
-    return Freshness(name, index.stat().st_mtime, holds)
+        is_current = False  # built by another version, or copied here
+    return Freshness(name, index.stat().st_mtime, is_current)
 
 
-def _word(study: Study, name: str) -> Path:
+def _record_file(study: Study, name: str) -> Path:
     return study.evidence / "made" / f"{name}.json"
 
 
@@ -105,12 +105,14 @@ class PublicationStatus:
     def stale(self) -> tuple[str, ...]:
         """Lists publications that are out of date."""
         return tuple(
-            publication.name for publication in self.published if publication.made is not None and not publication.holds
+            publication.name
+            for publication in self.published
+            if publication.built is not None and not publication.is_current
         )
 
     @property
     def missing(self) -> tuple[str, ...]:
-        return tuple(publication.name for publication in self.published if publication.made is None)
+        return tuple(publication.name for publication in self.published if publication.built is None)
 
 
 def read_publication_status(study: Study, state: State) -> PublicationStatus:
@@ -124,12 +126,12 @@ def read_publication_status(study: Study, state: State) -> PublicationStatus:
     return PublicationStatus(tuple(check_freshness(study, state)), claims, audit.get("summary", {}))
 
 
-def without_held(standing: PublicationStatus, withheld: Collection[str]) -> PublicationStatus:
+def hide_withheld(status: PublicationStatus, withheld: Collection[str]) -> PublicationStatus:
     """Returns the status without the publications on hold, for everyone but the lead."""
     if not withheld:
-        return standing
-    published = tuple(publication for publication in standing.published if publication.name not in withheld)
-    return PublicationStatus(published) if "report" in withheld else replace(standing, published=published)
+        return status
+    published = tuple(publication for publication in status.published if publication.name not in withheld)
+    return PublicationStatus(published) if "report" in withheld else replace(status, published=published)
 
 
 def _document(path: Path) -> Any:

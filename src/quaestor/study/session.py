@@ -95,13 +95,13 @@ class Session(Generic[S]):
         """Folds recorded acts into the state."""
         from_the_first = self._state.head == 0
 
-        def joined() -> Iterator[Act]:
+        def join_texts() -> Iterator[Act]:
             for act in acts:
                 self._outdated |= act.kind in self._free_text.changing
                 yield self._free_text.join(self._state, act)
 
         with _collector_paused() if from_the_first else nullcontext():
-            self._state.fold(joined())
+            self._state.fold(join_texts())
         self._outdated &= not from_the_first
 
     def now(self) -> str:

@@ -24,7 +24,7 @@ def draw_figures(themes: InterviewThemes) -> list[Figure]:
 
 def draw_figure(themes: InterviewThemes, name: str) -> Figure:
     """Draws the figure of this name."""
-    return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _together}[name](themes)
+    return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _draw_co_occurrence}[name](themes)
 
 
 def render_figure(themes: InterviewThemes, name: str) -> str | None:
@@ -54,7 +54,7 @@ def _code_map(themes: InterviewThemes) -> Figure:
     return draw_code_map(themes.participants, rows)
 
 
-def _together(themes: InterviewThemes) -> Figure:
+def _draw_co_occurrence(themes: InterviewThemes) -> Figure:
     """Draws the codes that co-occur most often, in the order of the codebook."""
     _, matrix = find_occurrences(themes, TURN)
     counts = co_occurrence(matrix).counts

@@ -44,7 +44,7 @@ class ReportOutcome:
     tables: int
     figures: int
     findings: int
-    held: int
+    supported: int
     failures: tuple[str, ...]
     missing: dict[str, str]
     audit: Audit | None
@@ -118,7 +118,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notif
         title=about.title or about.name,
         description=about.description,
         notices=(
-            *_notices(results),
+            *_list_notices(results),
             *computed.undecided_notes(),
             *(notice for part in parts for notice in part.notices),
             *computed.blindness_notes(),
@@ -136,7 +136,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notif
     )
 
 
-def _notices(results: StudyResults | None) -> list[str]:
+def _list_notices(results: StudyResults | None) -> list[str]:
     notes: list[str] = []
     if results is None:
         return notes

@@ -34,16 +34,16 @@ def items_script(report: Report, tables: Iterable[Table]) -> str:
     if report.columns is None and report.quotations is None:
         return ""
     quoted = {table.id for section in report.sections if section.quoted for table in (*section.tables, *section.folded)}
-    documents = {table.id: _of_table(table, quoted=table.id in quoted) for table in tables}
+    documents = {table.id: _table_json(table, quoted=table.id in quoted) for table in tables}
     data: dict[str, Any] = {
-        **_of_columns(report.columns or ItemColumns((), {})),
-        **({"quotations": _of_columns(report.quotations)} if report.quotations is not None else {}),
-        "tables": {**documents, "finding": _of_findings(report.findings)},
+        **_columns_json(report.columns or ItemColumns((), {})),
+        **({"quotations": _columns_json(report.quotations)} if report.quotations is not None else {}),
+        "tables": {**documents, "finding": _findings_json(report.findings)},
     }
     return f"window.quaestorItems = {json.dumps(data, ensure_ascii=True, separators=(',', ':'))};\n"
 
 
-def _of_columns(columns: ItemColumns) -> dict[str, Any]:
+def _columns_json(columns: ItemColumns) -> dict[str, Any]:
     return {
         "items": [
             [
@@ -67,7 +67,7 @@ def _of_columns(columns: ItemColumns) -> dict[str, Any]:
     }
 
 
-def _of_table(table: Table, *, quoted: bool) -> dict[str, Any]:
+def _table_json(table: Table, *, quoted: bool) -> dict[str, Any]:
     return {
         **({"quoted": True} if quoted else {}),
         "title": f"Table {table.id}. {table.title}",
@@ -83,7 +83,7 @@ def _of_table(table: Table, *, quoted: bool) -> dict[str, Any]:
     }
 
 
-def _of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
+def _findings_json(findings: Iterable[Finding]) -> dict[str, Any]:
     """Gives each value its own title, because values of different findings may share a name."""
     opened = [(finding, value) for finding in findings for value in finding.values if value.selection is not None]
     return {
