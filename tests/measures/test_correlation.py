@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from quaestor.base.errors import InputError
-from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.association import pearson, spearman
 from quaestor.measures.records import Correlation
 
 PAIRS = st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), max_size=30)

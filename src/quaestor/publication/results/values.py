@@ -17,7 +17,7 @@ from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_facts import read_post_counts
 from quaestor.evidence.records import FunnelResult
-from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.association import pearson, spearman
 from quaestor.measures.item_columns import ANY_VALUE
 from quaestor.measures.records import Agreement
 from quaestor.publication.results.item_columns import StudyResults
