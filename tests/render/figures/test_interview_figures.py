@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.drawings import assert_text_inside
 
-from quaestor.render.figures.code_grid import choose_shade, draw_co_occurrence, draw_code_map
 from quaestor.render.figures.export import render_svg, write_figure
+from quaestor.render.figures.grids import choose_shade, draw_co_occurrence, draw_code_map
 from quaestor.render.figures.records import CodeCounts, Figure, SaturationPoint
 from quaestor.render.figures.saturation import draw_saturation
 from quaestor.render.figures.style import contrast, luminance

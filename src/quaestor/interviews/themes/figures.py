@@ -7,8 +7,8 @@ import numpy as np
 from quaestor.interviews.themes.co_occurrence import compute_saturation, describe_stop
 from quaestor.interviews.themes.records import TURN, InterviewThemes, count_mentions, find_occurrences
 from quaestor.measures.co_occurrence import co_occurrence
-from quaestor.render.figures.code_grid import draw_co_occurrence, draw_code_map
 from quaestor.render.figures.export import render_svg
+from quaestor.render.figures.grids import draw_co_occurrence, draw_code_map
 from quaestor.render.figures.records import CodeCounts, Figure, SaturationPoint
 from quaestor.render.figures.saturation import draw_saturation
 
