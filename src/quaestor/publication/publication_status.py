@@ -1,11 +1,12 @@
-"""Status of what is published: whether it is up to date, which findings hold, audit counts; and its ZIP."""
+"""What is published: whether it is up to date, which findings hold, audit counts, its ZIP, and what is on hold."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -17,7 +18,7 @@ from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.state import State
 from quaestor.evidence.funnel import RESULT
 from quaestor.publication.results.decided_codes import results_can_be_made
-from quaestor.study.features import fingerprints, report_sections
+from quaestor.study.features import fingerprints, publication_guards, report_sections
 from quaestor.study.folder import Study
 
 PUBLISHED = ("report", "handbook")
@@ -157,3 +158,41 @@ def pack(study: Study, name: str, into: IO[bytes]) -> None:
 def report_can_be_made(study: Study, state: State) -> bool:
     """Tells whether the results named in the study file are decided, or a feature's section alone makes a report."""
     return results_can_be_made(study, state) or any(section.is_ready(study, state) for section in report_sections())
+
+
+class GuardedPublication:
+    """The guards of all features during one build, from before anything is read until the result is in place."""
+
+    def __init__(self, study: Study, what: str) -> None:
+        guards = publication_guards().values()
+        self._placing = [guard.watch_withdrawals(study, what) for guard in guards]
+        for guard in guards:
+            guard.refuse(study)
+        self.stamps = {document: stamp for guard in guards for document, stamp in guard.text_stamps(study).items()}
+        """By document: a stamp that changes with the names masked in it."""
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Refuses to publish if somebody has withdrawn since the build began; blocks withdrawals until it is done."""
+        with ExitStack() as locks:
+            for placing in self._placing:
+                locks.enter_context(placing())
+            yield
+
+
+def find_held(study: Study, opened: Mapping[str, Any]) -> tuple[str, ...]:
+    """Lists published folders on hold: they may contain data that must no longer be read, so only the lead opens them.
+
+    `opened` maps features to sessions that are already open.
+    """
+    published = {name: read_masked_names(study, name) for name in published_folders(study)}
+    names = {
+        name
+        for feature, guard in publication_guards().items()
+        for name in guard.withheld(opened.get(feature), published)
+    }
+    return tuple(name for name in published if name in names)
+
+
+def published_folders(study: Study) -> tuple[str, ...]:
+    return tuple(name for name in PUBLISHED if (study.published / name / "index.html").exists())

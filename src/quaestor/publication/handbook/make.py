@@ -24,8 +24,7 @@ from quaestor.publication.audit.printed import Printed, read_printed
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
 from quaestor.publication.handbook.site import build_handbook
 from quaestor.publication.publication import open_computed, why_no_results
-from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import fingerprint_inputs, record_build
+from quaestor.publication.publication_status import GuardedPublication, fingerprint_inputs, record_build
 from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import YEAR, StudyResults

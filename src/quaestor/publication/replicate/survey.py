@@ -15,8 +15,7 @@ from quaestor.base.files import build_folder, write_atomically
 from quaestor.publication.audit.printed import Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
-from quaestor.publication.report.records import Report
-from quaestor.publication.report.write import MARK, write_audit_page, write_report
+from quaestor.publication.report.write import MARK, Report, write_audit_page, write_report
 from quaestor.publication.survey_answers import ANSWERS_FOLDER, mapping_file, read_fielded_survey
 from quaestor.publication.survey_audit import figure_tables, list_figures
 from quaestor.render.report_parts import Fact, Section

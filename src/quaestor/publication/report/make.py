@@ -18,10 +18,8 @@ from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
 from quaestor.publication.publication import Publication, audit_study, compute_publication, open_computed
-from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import fingerprint_inputs, record_build
-from quaestor.publication.report.records import Report
-from quaestor.publication.report.write import MARK, write_audit_page, write_report
+from quaestor.publication.publication_status import GuardedPublication, fingerprint_inputs, record_build
+from quaestor.publication.report.write import MARK, Report, write_audit_page, write_report
 from quaestor.publication.results import figures
 from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.threats import list_threats

@@ -21,12 +21,13 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.themes.quotations import has_themes
 from quaestor.people.roles import Permission
 from quaestor.publication.publication import rounds_shown_to_lead
-from quaestor.publication.publication_hold import find_held, published_folders
 from quaestor.publication.publication_status import (
     PUBLISHED,
     PublicationStatus,
+    find_held,
     hide_withheld,
     pack,
+    published_folders,
     read_publication_status,
 )
 from quaestor.publication.rebuild_jobs import RebuildJobs
