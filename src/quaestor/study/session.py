@@ -162,6 +162,11 @@ class Session(Generic[S]):
         self._fold(recorded)
         return [self._free_text.join(self._state, act) for act in recorded]
 
+    def read_acts(self, kinds: Sequence[str]) -> list[Act]:
+        """Returns the recorded acts of some kinds with their free text, without what was erased."""
+        with self.locked_state() as state:
+            return [self._free_text.join(state, act) for act in self.journal.read_acts_of_kinds(kinds)]
+
     def require_words(self) -> None:
         """Raises an error if stored texts cannot be read, so that they are never silently left out."""
         with self.locked_state():
