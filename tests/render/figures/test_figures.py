@@ -48,7 +48,7 @@ WRITTEN = {
     "forest": (
         "0.53 [0.36, 0.70]",
         "moderate",
-        "needed: 0.6",
+        "threshold 0.6",
         "undefined: every rater gave the same code",
         "0.2",
         "0.8",
