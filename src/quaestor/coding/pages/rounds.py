@@ -14,6 +14,7 @@ from quaestor.coding.model.closing import build_reopen_act
 from quaestor.coding.model.facet_kinds.passages import PassagesKind
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.rounds import is_complete
+from quaestor.coding.model.settlement import TOGETHER
 from quaestor.coding.model.state import CLOSED, OPEN, RaterSlot, RoundState, State
 from quaestor.coding.pages.disagreements import METHOD_WORDS
 from quaestor.coding.round_acts import find_round_settings
@@ -233,9 +234,12 @@ def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+_METHODS = METHOD_WORDS | {TOGETHER: "made by all together"}
+
+
 def _describe_decisions(payload: Mapping[str, Any]) -> str:
     methods = Counter(decision["how"] for decision in payload["decisions"])
-    counts = [f"{_format_count(number, 'decision')} {METHOD_WORDS.get(how, how)}" for how, number in methods.items()]
+    counts = [f"{_format_count(number, 'decision')} {_METHODS.get(how, how)}" for how, number in methods.items()]
     return f"recorded {', '.join(counts) or 'no decision'}"
 
 
