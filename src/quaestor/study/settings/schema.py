@@ -77,7 +77,7 @@ class StudySettings(Settings):
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")
-    def _names_exist(self) -> Self:
+    def _check_names(self) -> Self:
         if self.funnel.source is not None and self.funnel.source not in self.sources:
             raise ValueError(_unknown("funnel.source", self.funnel.source, self.sources))
         kinds = self.all_kinds()

@@ -49,7 +49,7 @@ class ResultPages(Pages):
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, remaking: RebuildJobs) -> None:
         super().__init__(session, templates)
-        self._remaking = remaking
+        self._rebuild_jobs = remaking
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -59,15 +59,15 @@ class ResultPages(Pages):
         ]
 
     def close(self) -> None:
-        self._remaking.close()
+        self._rebuild_jobs.close()
 
     async def results(self, request: Request) -> Response:
         """Shows what is published; if it is out of date and the lead views it, a rebuild starts."""
         status, shows_ratings, spoken = await self.work(self._read_status)
         withheld, unread = await self.work(lambda: _find_withheld(self.session))
         may_make = require_visitor(request).can(Permission.LEAD)
-        if may_make and status.stale and not shows_ratings and not self._remaking.progress.failed:
-            self._remaking.begin(status.stale)
+        if may_make and status.stale and not shows_ratings and not self._rebuild_jobs.progress.failed:
+            self._rebuild_jobs.begin(status.stale)
         surveys = await self.work(lambda: survey_lines(self.session.study, self.session.surveys_if_any))
         if not may_make:
             status = hide_withheld(status, withheld)
@@ -81,7 +81,7 @@ class ResultPages(Pages):
             "build_times": times,
             "withheld": withheld,
             "unread": unread,
-            "rebuild": self._remaking.progress,
+            "rebuild": self._rebuild_jobs.progress,
             "may_make": may_make,
             "shows": shows_ratings,
             "spoken": link_to(request, "interview-themes") if spoken else "",
@@ -102,7 +102,7 @@ class ResultPages(Pages):
 
     async def make(self, request: Request) -> Response:
         """Rebuilds all publications."""
-        self._remaking.begin(PUBLISHED)
+        self._rebuild_jobs.begin(PUBLISHED)
         return self.go(request, "results")
 
     async def packed(self, request: Request) -> Response:
