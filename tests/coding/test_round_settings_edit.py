@@ -1,4 +1,4 @@
-"""Rounds into study.toml and out again: the rest of the file stays to the byte, and nothing unreadable is written."""
+"""Rounds are added to study.toml and removed: all other bytes stay, and nothing unreadable is written."""
 
 from __future__ import annotations
 

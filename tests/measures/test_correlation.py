@@ -1,4 +1,4 @@
-"""Pearson and Spearman against scipy, far into the tail, and where there is nothing to say."""
+"""Pearson and Spearman against scipy, far into the tail, and where they are undefined."""
 
 from __future__ import annotations
 

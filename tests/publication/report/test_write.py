@@ -1,4 +1,4 @@
-"""A report on disk: the same bytes each time, whole or not there, and every link in it leads somewhere."""
+"""A report on disk: complete or missing, the same bytes each time, no broken links."""
 
 from __future__ import annotations
 

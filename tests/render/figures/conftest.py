@@ -1,4 +1,4 @@
-"""A small study's worth of values, and all nine figures drawn from it."""
+"""Values of a small study, and all nine figures drawn from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures that are drawn at the same time are the same as one after the other."""
+"""Figures drawn in parallel equal those drawn one after another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each figure says, and that none breaks on the data of an odd study."""
+"""The texts of each figure, and that none fails on unusual data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of interviews: what they say, that nothing leaves them, and that odd studies break none."""
+"""Figures of interviews: their texts, nothing outside the frame, and no failure on unusual data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-in pages in a real browser: readable at every width and in both themes, usable by keyboard and without scripts."""
+"""Sign-in pages in a real browser: readable at every width and in both themes, usable by keyboard, without scripts."""
 
 from __future__ import annotations
 
