@@ -15,7 +15,7 @@ from irrCAC.raw import CAC
 from numpy.typing import NDArray
 
 from quaestor.measures.agreement import RatingTable, agreement, build_rating_table
-from quaestor.measures.agreement.alpha import krippendorff_alpha
+from quaestor.measures.agreement.chance_corrected import krippendorff_alpha
 from quaestor.measures.agreement.table import find_patterns
 
 ITEMS, CODES, AGREED, BAR = 10_000, 63, 0.8, 0.2

@@ -35,7 +35,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
         f"{statistics.median(seconds):.2f} s   bar 1 s"
     )
     with tempfile.TemporaryDirectory(dir=folder) as made:
-        _read_anew(Path(made))
+        _read_again(Path(made))
 
 
 def _study(folder: Path) -> Study:
@@ -43,7 +43,7 @@ def _study(folder: Path) -> Study:
     return open_study(folder)
 
 
-def _read_anew(folder: Path) -> None:
+def _read_again(folder: Path) -> None:
     """What `quaestor serve` does before it says that it serves, so that the first page does not."""
     items = tuple(f"stackoverflow/question/{number}" for number in range(MANY // len(RATERS)))
     plan = RoundPlan(
@@ -63,7 +63,7 @@ def _read_anew(folder: Path) -> None:
             seconds.append(time.perf_counter() - started)
             processor.append(time.process_time() - spent)
     print(
-        f"a journal of {given:,} ratings read anew: {statistics.median(seconds):.2f} s, "
+        f"a journal of {given:,} ratings read from the start: {statistics.median(seconds):.2f} s, "
         f"{statistics.median(processor):.2f} s of a processor"
     )
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from tests.support.grouped_summaries import grouped_summaries
 
-from quaestor.measures.association import association
-from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.association import association, pearson, spearman
 from quaestor.measures.descriptive import MAX_RESAMPLED, count_pairs, draw_median_positions
 from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.trends import trend, yearly_shares

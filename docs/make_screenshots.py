@@ -1,7 +1,7 @@
 """Writes the pictures of the README from a demo study: `make screenshots`.
 
 The study is made in a temporary folder, or is the demo study named with --study, in which new links are made for the
-visitor and the lead. What the pictures show depends on the seed of the demo alone.
+visitor and the lead. Apart from dates, the pictures depend on the seed of the demo alone.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def serving(study: Path) -> Iterator[tuple[str, str]]:
 
 
 def visitors_link(study: Path) -> str:
-    """A new link for the visitor; whoever had come in before, the lead too, comes anew."""
+    """Removes all accounts, the lead included, and returns a new link for the visitor."""
     opened = open_study(study)
     for account in list_people(opened).accounts:
         remove_person(opened, account.name)

@@ -1,4 +1,4 @@
-"""`quaestor backup` and `quaestor restore` as a person or a script meets them."""
+"""`quaestor backup` and `quaestor restore`: output, JSON and exit codes."""
 
 from __future__ import annotations
 

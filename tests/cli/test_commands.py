@@ -95,9 +95,10 @@ def test_a_synthetic_dump_is_ingested_and_goes_through_the_funnel(tmp_path: Path
         (["synth", "stackexchange", "x", "--tag-syntax", "odd"], "choose from: old or new"),
         (["synth", "stackexchange", "x", "--like", "blank"], "has no plan for synthetic data"),
         (["kinds", "--labelled", "nowhere.csv"], "nowhere.csv"),
-        (["nonsense"], "No such command"),
+        (["nonsense"], "No such command 'nonsense': see `quaestor --help`"),
         (["funel"], "Did you mean 'funnel'"),
-        (["new"], "Missing argument"),
+        (["new"], "Missing argument 'DIR': see `quaestor new --help`"),
+        (["round", "open"], "see `quaestor round open --help`"),
         (["ingest", "stackexchange", ".", "--out", "/proc/nowhere"], "holds no table"),
         (["new", "/proc/nowhere/x"], "/proc/nowhere"),
     ],
@@ -106,6 +107,13 @@ def test_a_wrong_call_gives_a_one_sentence_error_and_exit_code_2(
     tmp_path: Path, arguments: list[str], expected: str
 ) -> None:
     assert expected in refusal(*arguments, cwd=tmp_path)
+
+
+def test_a_group_without_a_command_prints_its_help_and_no_empty_error() -> None:
+    done = quaestor("survey")
+    assert done.returncode == 2
+    assert "Count every question of a survey" in done.stdout + done.stderr
+    assert "quaestor: :" not in done.stderr
 
 
 def test_impossible_options_are_refused(tmp_path: Path) -> None:

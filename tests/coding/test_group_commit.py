@@ -1,4 +1,4 @@
-"""Acts that arrive while the disk is busy are recorded together, and each is answered for itself."""
+"""Acts that arrive while the disk is busy are recorded together, and each has its own outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rounds into study.toml and out again: the rest of the file stays to the byte, and nothing unreadable is written."""
+"""Rounds are added to study.toml and removed: all other bytes stay, and nothing unreadable is written."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from quaestor.base.errors import InputError, QuaestorError, SettingsError, State
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.round_setup import add_round, change_round, is_editable, read_round_settings, remove_round
-from quaestor.study.file_edit import toml_table
-from quaestor.study.folder import Study, open_study
+from quaestor.study.folder import Study, open_study, toml_table
 
 WANTED: dict[str, Any] = {
     "round": "second pilot", "kind": "pilot", "items": {"sample": "pilot"}, "facets": ["relevance"],

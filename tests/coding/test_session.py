@@ -127,7 +127,7 @@ def test_the_main_round_needs_its_pilot_and_a_waiver_is_recorded(study: Study) -
     with pytest.raises(StateError, match=r"'pilot' did not reach its kappa of 0\.4"):
         open_by_name(study, "main", None)
     found = compute_rounds_agreement(study, "pilot", [])[0]
-    assert (found.passed, found.verdict) == (False, "kappa had to reach 0.4: not reached")
+    assert (found.passed, found.verdict) == (False, "threshold of 0.4 for kappa not reached")
     waive_by_name(study, "pilot", None, "four items say little")
     open_by_name(study, "main", None)
     assert [one["status"] for one in list_rounds(study)][:3] == ["closed", "open", "not opened"]

@@ -1,4 +1,4 @@
-"""Known names are found however they are written, at the right places, and not where they are none."""
+"""Known names are found in every spelling and at the right places, and ordinary words are not taken for names."""
 
 from __future__ import annotations
 

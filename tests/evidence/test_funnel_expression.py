@@ -1,4 +1,4 @@
-"""Each condition keeps what it says, checked against plain Python on the same rows."""
+"""Each condition of the funnel keeps the same rows as plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evidence in, end to end: every form of input, every way to be interrupted, every kind of bad file."""
+"""Ingest, end to end: every form of input, every way to be interrupted, every kind of bad file."""
 
 from __future__ import annotations
 

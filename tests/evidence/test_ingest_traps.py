@@ -1,4 +1,4 @@
-"""Rows written to mislead: whatever way they are read, the same rows are kept and the same are refused."""
+"""Misleading rows: every way of reading keeps and refuses the same ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The address of an item on the web: that of an invented post would be another's."""
+"""Links to items on the web; a synthetic post has none, because its number belongs to another post."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def study_of(folder: Path, *, synthetic: bool, site: str = "stackoverflow") -> S
 
 
 def links(study: Study) -> Iterator[tuple[str, str]]:
-    """The link of the one item in each place that shows one."""
+    """The link of the only item, by the place that shows it."""
     (step,) = run_funnel(study).steps
     yield "an example of the funnel", step.kept_examples[0].link
     yield "the items of a step", list_step_items(study, "all", dropped=False, limit=1)[0].link
-    yield "the way of an item", trace_item(study, _ITEM)["link"]
+    yield "the path of an item", trace_item(study, _ITEM)["link"]
     yield "the sheet of a rater", read_item_texts(study, [_ITEM])[_ITEM].link
     yield "the results", read_item_facts(study, [_ITEM])[0].link
     lead = Viewer(study.settings.study.lead, Role.LEAD)
@@ -69,5 +69,5 @@ def test_links_lead_to_the_site_of_a_dump_or_to_a_well_known_one(tmp_path: Path)
     assert item_link(study, "coffee/question/5") == "https://coffee.stackexchange.com/q/5"
     assert item_link(study, "stackoverflow/question/5") == "https://stackoverflow.com/q/5"
     assert item_link(study, "ru.stackoverflow/question/5") == "https://ru.stackoverflow.com/q/5"
-    assert item_link(study, "forum/question/5") == "", "the id of a table is no address"
+    assert item_link(study, "forum/question/5") == "", "the items of a table have no address"
     assert item_link(study, "stackoverflow/thread/5") == ""

@@ -18,6 +18,7 @@ from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.records import Facet, Practice
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import State, write_plan
+from quaestor.coding.pages.rounds import list_round_events
 from quaestor.coding.rating_files import NewRating, export_ratings, import_decisions, import_ratings, queue_rating, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
@@ -95,6 +96,16 @@ def test_texts_are_readable_through_the_journal_and_encrypted_in_files(study: St
     assert holding(study.root) == []
     with open_coding(study) as coding:
         assert texts_about_first(coding.state) == {MEMO, ASIDE, REASON, "loss", f"{FIELD} ‖ 10"}
+
+
+def test_the_history_of_a_round_shows_reasons_until_a_withdrawal_erases_them(study: Study) -> None:
+    with open_interviews(study) as interviews:
+        events = list_round_events(interviews.coding, ROUND)
+        assert {event.reason for event in events} == {"", REASON}
+        assert "recorded 3 decisions by agreement" in {event.words for event in events}
+        assert "recorded 1 decision by discussion" in {event.words for event in events}
+        withdraw(interviews, "P1")
+        assert {event.reason for event in list_round_events(interviews.coding, ROUND)} == {""}
 
 
 def test_a_withdrawal_erases_texts_and_keeps_codes_and_positions(study: Study) -> None:

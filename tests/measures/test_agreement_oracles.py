@@ -9,12 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from quaestor.measures.agreement import RatingTable, agreement, build_rating_table
-from quaestor.measures.agreement.alpha import krippendorff_alpha
 from quaestor.measures.agreement.chance_corrected import (
     build_contingency,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac,
+    krippendorff_alpha,
     linear_weights,
     quadratic_weights,
 )

@@ -1,4 +1,4 @@
-"""Pearson and Spearman against scipy, far into the tail, and where there is nothing to say."""
+"""Pearson and Spearman against scipy, far into the tail, and where they are undefined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from quaestor.base.errors import InputError
-from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.association import pearson, spearman
 from quaestor.measures.records import Correlation
 
 PAIRS = st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), max_size=30)

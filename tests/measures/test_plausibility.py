@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from quaestor.measures.agreement.chance_corrected import kappa_range
-from quaestor.measures.correlation import correlation_p_value, p_range
+from quaestor.measures.association import correlation_p_value, p_range
 
 
 @cache

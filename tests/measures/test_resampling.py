@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quaestor.measures.agreement.alpha import draw_samples
+from quaestor.measures.agreement.chance_corrected import draw_samples
 
 ITEMS = np.array([500, 1, 3, 200, 15, 1, 80])
 """Frequent patterns and rare ones, which are drawn in two different ways."""

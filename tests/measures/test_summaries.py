@@ -1,4 +1,4 @@
-"""Medians with intervals: drawn as a bootstrap would, without the bootstrap; above 10,000 items by rank."""
+"""Medians with the intervals of a bootstrap, computed exactly; above 10,000 items by rank."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shares by year and the test of Mann and Kendall, against scipy's tau and every order there can be."""
+"""Shares by year and the Mann–Kendall test, against scipy's tau and all permutations."""
 
 from __future__ import annotations
 

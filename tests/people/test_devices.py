@@ -1,4 +1,4 @@
-"""Devices: browsers are remember for a limited time, in a limited number, and only by hashed tokens."""
+"""Devices: browsers are remembered for a limited time, in a limited number, and only by hashed tokens."""
 
 from __future__ import annotations
 

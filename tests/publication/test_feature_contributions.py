@@ -15,8 +15,7 @@ from tests.support.labelled_study import labelled_study
 from quaestor.base.errors import StateError
 from quaestor.coding.model.state import State
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.publication_hold import find_held
-from quaestor.publication.publication_status import fingerprint_inputs, report_can_be_made
+from quaestor.publication.publication_status import find_held, fingerprint_inputs, report_can_be_made
 from quaestor.publication.report.make import build_report
 from quaestor.render.report_parts import Fact, Section
 from quaestor.study.contributions import ReportPart

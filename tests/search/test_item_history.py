@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from tests.support.coded_interviews import ROUND, coded_study, stretch
 from tests.support.searched_study import (
     ITEMS,
     TELLING,
@@ -15,14 +16,17 @@ from tests.support.searched_study import (
     with_open_round,
     with_settled_round,
 )
+from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import StateError
 from quaestor.coding.rating_files import rate, record_view
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
-from quaestor.coding.visibility import Viewer
+from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
+from quaestor.search.coded_items import VisibleDecisions, find_coded_items
 from quaestor.search.item_history import COMMENT, DECISION, RATING, TIE, ItemEvent, ItemHistory, build_item_history
+from quaestor.search.query import Query
 from quaestor.study.folder import Study
 
 LEAD = Viewer("head-of-study", Role.LEAD)
@@ -187,3 +191,17 @@ def test_an_item_can_be_read_while_the_funnel_is_stale(tmp_path: Path) -> None:
     assert history.item_text is not None
     assert history.funnel_path is None
     assert "has not run yet" in history.no_path_reason
+
+
+def test_a_turn_without_codes_is_shown_and_found_as_nothing_coded(tmp_path: Path) -> None:
+    study, empty = coded_study(tmp_path / "study", (TALK,)), "P1/00003"
+    with open_coding(study) as coding:
+        for rater in ("rater-1", "rater-2"):
+            rate(coding, ROUND, rater, "P1/00001", {"themes": [stretch(0, 9, "shapes")]})
+            rate(coding, ROUND, rater, empty, {"themes": []})
+        close_by_name(coding, ROUND, None)
+        lead = Viewer("lead", Role.LEAD)
+        assert [answer.label for answer in build_item_history(study, coding, empty, lead).decided] == ["nothing coded"]
+        decisions = VisibleDecisions(Visibility(coding.state, "lead", lead))
+        assert "nothing coded" in [option.label for option in decisions.list_options()["themes"]]
+        assert find_coded_items(decisions, Query(facet="themes", code="nothing coded")) == {empty}

@@ -1,4 +1,4 @@
-"""A blank study: nothing is asked of anybody until its lead makes a questionnaire, and the example is one."""
+"""A blank study has no survey until its lead writes a questionnaire; the bundled example is a valid one."""
 
 from __future__ import annotations
 

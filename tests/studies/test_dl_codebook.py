@@ -1,4 +1,4 @@
-"""The codebook of the deep-learning study holds the printed taxonomy, all of it and nothing else."""
+"""The codebook of the deep-learning study contains exactly the printed taxonomy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interview study: the whole guide, eight sections in thirty minutes, its codebook and rounds, in our words."""
+"""The interview study: the whole guide, eight sections in thirty minutes, its codebook and its rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The survey of the ONNX study: the protocol whole, the fielded version as its public answers have it, in our words."""
+"""The survey of the ONNX study: the whole protocol, and the fielded version that fits its public answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transcripts as the items of a round that two raters code, made through the front door."""
+"""Transcripts as the items of a round that two raters code, made with the public functions."""
 
 from __future__ import annotations
 

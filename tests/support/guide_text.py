@@ -1,4 +1,4 @@
-"""An interview guide written as the file that says the same."""
+"""Writes an interview guide as the file that it would be parsed from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posts that want to do harm, by class in tests/hostile, and a study whose evidence they are."""
+"""Hostile posts by class, from tests/hostile, and a study with them as evidence."""
 
 from __future__ import annotations
 

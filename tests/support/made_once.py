@@ -1,4 +1,4 @@
-"""Small studies with their evidence: ingested and funnelled once in a process, and copied for each test after that."""
+"""Small studies with their evidence: built once in a process, then copied for each test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies made by an older version, as they lay on the disk, with what that version printed about them.
+"""Studies made by an older version, as files, with what that version printed about them.
 
 Together with the source they say which kinds of acts a journal can hold.
 """

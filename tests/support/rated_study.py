@@ -1,4 +1,4 @@
-"""A study whose rounds are rated, through the front door: some closed, some open, one in which the lead rates."""
+"""A study with rated rounds, made with the public functions: some closed, some open, one in which the lead rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small study with rounds, made through the front door: a table of a dozen posts, two raters and a tie-breaker."""
+"""A small study with rounds, made with the public functions: a table of a dozen posts, two raters and a tie-breaker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real browsers for tests of the desk: the system's Chromium, a server of its own, and what a page complains about."""
+"""Real browsers for tests of the desk: the system's Chromium, a server, and the errors that a page logs."""
 
 from __future__ import annotations
 

@@ -15,9 +15,8 @@ from quaestor.interviews.model.question_matching import match_questions
 from quaestor.interviews.model.records import Guide, Voice
 from quaestor.interviews.transcript_formats import read_transcript
 from quaestor.study.templates import template_folder
-from quaestor.synth.interview_plan import InterviewPlan, parse_plan
 from quaestor.synth.interview_truth import STUDY, InterviewTruth, read_interview_plan, read_truth, write_interviews
-from quaestor.synth.interviews import generate_interviews
+from quaestor.synth.interviews import InterviewPlan, generate_interviews, parse_plan
 from quaestor.synth.transcript_files import FORMATS
 
 SEED = 7

@@ -1,4 +1,4 @@
-"""Simulated respondents in a survey: what is planted is what the store holds, and each says that it is synthetic."""
+"""Simulated respondents in a survey: the store contains what was planted, and every response is marked as synthetic."""
 
 from __future__ import annotations
 

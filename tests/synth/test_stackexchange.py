@@ -1,4 +1,4 @@
-"""A synthetic dump holds exactly what its truth says, as an independent XML parser finds it."""
+"""A synthetic dump contains exactly what its truth file says, according to an independent XML parser."""
 
 from __future__ import annotations
 

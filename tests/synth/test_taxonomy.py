@@ -1,4 +1,4 @@
-"""A dump like a printed study holds its taxonomy, popularity and difficulty, as an independent parser finds them."""
+"""A dump like a printed study has its taxonomy, popularity and difficulty, according to an independent parser."""
 
 from __future__ import annotations
 

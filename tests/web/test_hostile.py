@@ -15,8 +15,7 @@ from tests.support.windows import assert_for_everyone, complaints_of, serving, s
 from quaestor.people.roles import Role
 from quaestor.publication.handbook.records import Entry, Handbook, Post
 from quaestor.publication.handbook.site import build_handbook
-from quaestor.publication.report.records import Report
-from quaestor.publication.report.write import write_report
+from quaestor.publication.report.write import Report, write_report
 from quaestor.render.report_parts import ItemColumns, ListedItem
 from quaestor.web.html.evidence import clean
 

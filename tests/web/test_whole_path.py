@@ -1,4 +1,4 @@
-"""The whole way of a study at the desk, by keyboard alone: four people in browsers of their own, on both databases."""
+"""A whole study at the desk by keyboard alone: four people in separate browsers, on both databases."""
 
 from __future__ import annotations
 

@@ -84,8 +84,12 @@ def _explain(error: Exception) -> None:
     message = getattr(error, "format_message", lambda: str(error))().strip()
     if "\n" in message:
         print(message, file=sys.stderr)
-    else:
-        hint = "see `quaestor --help`"
+    elif message:  # a group without a command has printed its help
+        words, context = ["--help"], getattr(error, "ctx", None)
+        while context is not None:
+            words.insert(0, context.info_name if context.parent else "quaestor")
+            context = context.parent
+        hint = f"see `{' '.join(words)}`"
         errors().print("[red]quaestor:[/red]", escape(f"{message.rstrip('.')}: {hint}"), soft_wrap=True)
 
 

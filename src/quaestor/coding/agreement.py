@@ -101,7 +101,7 @@ def find_facet_scale(state: State, name: str, facet: str, *, version: int | None
     facet_plan = round_state.plan.facet(facet)
     kind = find_kind(facet_plan)
     if not kind.is_compared:
-        raise InputError(f"{facet!r} is free text, which raters cannot agree on: code it in a round of its own")
+        raise InputError(f"{facet!r} is free text, for which agreement is not computed: code it in another round")
     book = state.history.at(round_state.plan.codebook if version is None else version)
     levels = book.facets[facet_plan.codes].levels if facet_plan.codes in book.facets else ()
     if level and level not in levels:

@@ -49,7 +49,7 @@ class RoundAgreement:
     def verdict(self) -> str:
         if self.threshold is None:
             return ""
-        return f"{self.statistic} had to reach {self.threshold:g}: {'reached' if self.passed else 'not reached'}"
+        return f"threshold of {self.threshold:g} for {self.statistic} {'reached' if self.passed else 'not reached'}"
 
     @property
     def about(self) -> dict[str, Any]:

@@ -204,7 +204,7 @@ def adopt_objects(study: StudyOrSession, name: str, phases: str, chosen: Sequenc
                 proposal = proposed.get(text)
                 if proposal is None:
                     options = join_with_or(sort_by_similarity(text, proposed)[:3])
-                    raise InputError(f"{text!r} is not proposed, nearest: {options}")
+                    raise InputError(f"{text!r} is not a proposed object; most similar: {options}")
                 if proposal.known:
                     raise StateError(f"{proposal.object!r} is already a code below {proposal.phase!r}")
                 book = state.history.latest

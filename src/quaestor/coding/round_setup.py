@@ -25,8 +25,15 @@ from quaestor.coding.session import CodingSession, StudyOrSession, find_study, o
 from quaestor.measures.agreement.statistics import list_reportable
 from quaestor.people.membership import list_people
 from quaestor.people.roles import Role
-from quaestor.study.file_edit import append_tables, edit_study_file, read_study_text, toml_table, use_line_endings
-from quaestor.study.folder import Study, has_journal
+from quaestor.study.folder import (
+    Study,
+    append_tables,
+    edit_study_file,
+    has_journal,
+    read_study_text,
+    toml_table,
+    use_line_endings,
+)
 from quaestor.study.settings.coding import RoundSettings
 from quaestor.study.settings.schema import StudySettings, explain
 

@@ -14,8 +14,7 @@ from quaestor.deidentify.contact_patterns import REPLACEMENTS, PatternMatch, fin
 from quaestor.deidentify.folded_text import FoldedText, fold_rejoined, fold_with_positions
 from quaestor.deidentify.joined_names import Joint
 from quaestor.deidentify.match_confidence import AS_IT_IS, IN_PART, MISSPELT, SHORT, NameMatch, judge_match
-from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, KnownName, NameForm, build_forms, split_words
-from quaestor.deidentify.ordinary_words import ORDINARY
+from quaestor.deidentify.name_forms import DOUBTFUL, INITIALS, ORDINARY, KnownName, NameForm, build_forms, split_words
 
 __all__ = ["Finder", "NameMatch", "group_overlapping", "join_alternatives", "resolve_overlaps"]
 

@@ -8,8 +8,17 @@ from dataclasses import dataclass
 
 from quaestor.deidentify.folded_text import FoldedText
 from quaestor.deidentify.joined_names import GAP
-from quaestor.deidentify.name_forms import DOUBTFUL, ENDINGS, INITIALS, PERSON, STEM, KnownName, NameForm
-from quaestor.deidentify.ordinary_words import ORDINARY, ORDINARY_WITH_ENDING
+from quaestor.deidentify.name_forms import (
+    DOUBTFUL,
+    ENDINGS,
+    INITIALS,
+    ORDINARY,
+    ORDINARY_WITH_ENDING,
+    PERSON,
+    STEM,
+    KnownName,
+    NameForm,
+)
 
 AS_IT_IS, WITH_AN_ENDING, WITHIN, MISSPELT, AS_A_WORD, IN_PART = (
     "as it is known",

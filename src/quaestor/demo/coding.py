@@ -27,8 +27,7 @@ from quaestor.evidence.samples import build_sample_settings, draw_sample
 from quaestor.measures.records import Agreement
 from quaestor.render.figures.records import SetCurve
 from quaestor.store.records import NewAct
-from quaestor.study.file_edit import append_tables, edit_study_file, toml_table
-from quaestor.study.folder import Study, open_study
+from quaestor.study.folder import Study, append_tables, edit_study_file, open_study, toml_table
 from quaestor.synth.simulated_raters import read_planted_truth, simulate_ratings, simulate_sets, simulate_settling
 
 # These accuracies give about the published agreement: moderate in the pilot, 174 disagreements among 3,842 posts.

@@ -114,7 +114,7 @@ def _publish(study: Study, reporter: ProgressReporter) -> tuple[FunnelResult, Pa
     result = run_funnel(study)
     figure = write_funnel_svg(study, result)
     published = build_report(study, reporter.count)
-    findings = f"{published.held} of {published.findings} findings hold"
+    findings = f"{published.supported} of {published.findings} findings hold"
     reporter.say(f"The report: {published.tables} tables, {published.figures} figures, {findings}")
     for failure in published.failures:
         reporter.say(failure)

@@ -16,8 +16,7 @@ from pydantic import ValidationError
 from quaestor.base.errors import SettingsError
 from quaestor.base.files import open_lock, write_atomically
 from quaestor.base.table_files import format_csv, parse_csv
-from quaestor.study.file_edit import append_tables, edit_study_file, toml_table
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, append_tables, edit_study_file, toml_table
 from quaestor.study.settings.schema import StudySettings, explain
 
 Line = Sequence[str]

@@ -44,69 +44,76 @@ class WithdrawnParticipants:
     erased: dict[str, set[str]] = field(default_factory=dict)
     """All withdrawn participants, with those of their interviews that were still here."""
     names: dict[str, list[KnownName]] = field(default_factory=dict, repr=False)
-    """The names of participants of whom anything was still there, by pseudonym."""
+    """The names of participants of whom anything was still present_files, by pseudonym."""
     known: bool = True
     """Whether anything here tells who withdrew after the backup was made."""
 
 
-def take_back(study: Study, on_record: Mapping[str, str], copies: Copies, there: Copies) -> WithdrawnParticipants:
+def remove_withdrawn_participants(
+    study: Study, recorded: Mapping[str, str], copies: Copies, present_files: Copies
+) -> WithdrawnParticipants:
     """Removes everybody who withdrew, according to the list, the journals or any of the files, from all files.
 
     Their names are erased from what others said and wrote, as in the withdrawal: an earlier backup has both.
     """
     listed = ErasedList.for_file(study.root / INTERVIEWS_FILE)
-    gone = _together(on_record, listed.read(), *(read_erasures(copy) for copy in (*copies.values(), *there.values())))
+    gone = _merge_withdrawals(
+        recorded, listed.read(), *(read_erasures(copy) for copy in (*copies.values(), *present_files.values()))
+    )
     withdrawn_participants = WithdrawnParticipants(erased={participant: set() for participant in gone})
-    withdrawn_participants.known = listed.path.exists() or any(not is_empty(copy) for copy in there.values())
-    withdrawn_participants.names = _erase_names(study, gone, copies, there)
+    withdrawn_participants.known = listed.path.exists() or any(not is_empty(copy) for copy in present_files.values())
+    withdrawn_participants.names = _erase_names(study, gone, copies, present_files)
     for copy in copies.values():
         withdrawn_participants.left_out |= remove_withdrawn(copy, gone).keys()
-    for copy_here in there.values():
+    for copy_here in present_files.values():
         for participant, about in remove_withdrawn(copy_here, gone).items():
             withdrawn_participants.erased[participant] |= {name for name in about if name.split("-")[0] == participant}
     return withdrawn_participants
 
 
-def _erase_names(study: Study, gone: Mapping[str, str], copies: Copies, there: Copies) -> dict[str, list[KnownName]]:
+def _erase_names(
+    study: Study, gone: Mapping[str, str], copies: Copies, present_files: Copies
+) -> dict[str, list[KnownName]]:
     """Erases the names of withdrawn participants from all files; returns all names known in any of them."""
-    rooms, names = [], dict[str, list[KnownName]]()
+    opened_copies, names = [], dict[str, list[KnownName]]()
     with ExitStack() as opened:
-        for files in (copies, there):
+        for files in (copies, present_files):
             present = {participant for file in files.values() for participant in list_participants(file)} & gone.keys()
             if not present or INTERVIEWS.name not in files:
                 continue
             identities = files.get(IDENTITIES.name) or opened.enter_context(restore_copy(IDENTITIES, 1, (), study.root))
             # The present files may have a key that is missing: then nobody here can read or change them.
-            with suppress(InputError) if files is there else nullcontext():
-                room = Interviews(None, *open_copies(study, files[INTERVIEWS.name], identities))
+            with suppress(InputError) if files is present_files else nullcontext():
+                interviews_copy = Interviews(None, *open_copies(study, files[INTERVIEWS.name], identities))
                 known = {
-                    participant: list_names_of_participant(room, participant).names for participant in sorted(present)
+                    participant: list_names_of_participant(interviews_copy, participant).names
+                    for participant in sorted(present)
                 }
-                rooms.append((room, known))
-        for _, known in rooms:
+                opened_copies.append((interviews_copy, known))
+        for _, known in opened_copies:
             for participant, known_names in known.items():
                 names.setdefault(participant, []).extend(known_names)
-        for room, known in rooms:
+        for interviews_copy, known in opened_copies:
             for participant, anywhere in names.items():
                 # Ids of other names are assigned per file.
                 elsewhere = [name for name in anywhere if name.id == participant]
                 erased = ErasedNames(participant, tuple(dict.fromkeys([*known.get(participant, ()), *elsewhere])))
-                erase_names(room, erased, participant, f"{gone[participant]}T00:00:00+00:00")
+                erase_names(interviews_copy, erased, participant, f"{gone[participant]}T00:00:00+00:00")
     return names
 
 
-def on_record_here(study: Study) -> dict[str, str]:
+def _read_recorded_withdrawals(study: Study) -> dict[str, str]:
     """Returns who withdrew according to the journal, which may be left when all other files are lost."""
     if not has_journal(study):
         return {}
     try:
         with open_journal(study) as journal:
-            return _withdrawals(act for act in journal.acts() if act.kind == WITHDRAW_ACT)
+            return _read_withdrawal_acts(act for act in journal.acts() if act.kind == WITHDRAW_ACT)
     except DamagedStore:  # reported, or set aside, when the acts are restored
         return {}
 
 
-def _withdrawals(acts: Iterable[Act]) -> dict[str, str]:
+def _read_withdrawal_acts(acts: Iterable[Act]) -> dict[str, str]:
     dates: dict[str, str] = {}
     for act in acts:
         participant, day = str(act.payload["participant"]), act.time[:10]
@@ -115,13 +122,13 @@ def _withdrawals(acts: Iterable[Act]) -> dict[str, str]:
     return dates
 
 
-def _together(*known: Mapping[str, str]) -> dict[str, str]:
+def _merge_withdrawals(*known: Mapping[str, str]) -> dict[str, str]:
     """Merges withdrawals, keeping the first day of each."""
-    shown_names: dict[str, str] = {}
-    for known_name in known:
-        for participant, day in known_name.items():
-            shown_names[participant] = min(day, shown_names.get(participant, day))
-    return shown_names
+    first_days: dict[str, str] = {}
+    for days in known:
+        for participant, day in days.items():
+            first_days[participant] = min(day, first_days.get(participant, day))
+    return first_days
 
 
 class InterviewBackup:
@@ -143,13 +150,16 @@ class InterviewBackup:
 
     def read_acts(self, backup: Backup) -> dict[str, str]:
         """Returns who withdrew according to the acts of a backup."""
-        return _withdrawals(row.act() for row in backup.read_rows() if row.kind == WITHDRAW_ACT)
+        return _read_withdrawal_acts(row.act() for row in backup.read_rows() if row.kind == WITHDRAW_ACT)
 
     def leave_out(self, study: Study, acts: Mapping[str, str], copies: Mapping[str, PartCopy]) -> WithdrawnData:
         """Remove everybody who withdrew: a participant whom one file knows to have withdrawn is removed from all."""
         present = {name: copy.present for name, copy in copies.items() if copy.present is not None}
-        withdrawn = take_back(
-            study, {**on_record_here(study), **acts}, {name: copy.copy for name, copy in copies.items()}, present
+        withdrawn = remove_withdrawn_participants(
+            study,
+            {**_read_recorded_withdrawals(study), **acts},
+            {name: copy.copy for name, copy in copies.items()},
+            present,
         )
         people = sorted(withdrawn.left_out, key=lambda pseudonym: int(pseudonym.removeprefix("P")))
         return WithdrawnData(participants=people, unknown=[] if withdrawn.known else [ERASED_LIST], details=withdrawn)

@@ -119,11 +119,11 @@ def list_guides(study: Study, interviews: Interviews | None) -> list[GuideLine]:
 
 def build_guide_sheet(study: Study, interviews: Interviews | None, name: str, version: int | None = None) -> GuideSheet:
     """Returns a guide's current file or a version; without a file, the last used version."""
-    files, kept = list_guide_files(study), _kept(interviews, name)
+    files, kept = list_guide_files(study), _stored_versions(interviews, name)
     if name not in files and not kept:
         options = suggest(name, [*files, *_used(interviews)]) or "none: write instruments/NAME.md"
         raise InputError(f"there is no interview guide {name!r}; guides: {options}")
-    versions, newest = _versions(interviews, name), kept[-1] if kept else None
+    versions, newest = _list_versions(interviews, name), kept[-1] if kept else None
     if version is None and name in files:
         checked_guide = check_guide(files[name])
         changed = newest is not None and newest.text != checked_guide.text
@@ -147,7 +147,7 @@ def build_guide_sheet(study: Study, interviews: Interviews | None, name: str, ve
 
 
 def _line(path: Path | None, name: str, interviews: Interviews | None) -> GuideLine:
-    kept, versions = _kept(interviews, name), _versions(interviews, name)
+    kept, versions = _stored_versions(interviews, name), _list_versions(interviews, name)
     if path is None:
         return GuideLine(
             name, parse_guide(kept[-1].text, name), versions, why="its file is missing; its versions are kept"
@@ -165,11 +165,11 @@ def _used(interviews: Interviews | None) -> Iterator[str]:
     return iter(dict.fromkeys(interview.guide for interview in interviews.interviews())) if interviews else iter(())
 
 
-def _kept(interviews: Interviews | None, name: str) -> list[TextVersion]:
+def _stored_versions(interviews: Interviews | None, name: str) -> list[TextVersion]:
     return interviews.guide_versions(name) if interviews else []
 
 
-def _versions(interviews: Interviews | None, name: str) -> tuple[GuideVersion, ...]:
+def _list_versions(interviews: Interviews | None, name: str) -> tuple[GuideVersion, ...]:
     if interviews is None:
         return ()
     used = [(interview.version, interview.id) for interview in interviews.interviews() if interview.guide == name]

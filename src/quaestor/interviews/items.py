@@ -45,7 +45,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
     study = open_study(interviews.study.root)
     about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
 
-    def found(known: bool) -> list[tuple[str, ...]]:
+    def list_lines(known: bool) -> list[tuple[str, ...]]:
         left_out = list_declined(interviews)
         talks = [transcript for transcript in interviews.transcripts() if transcript.participant not in left_out]
         lines = [line for talk in talks for line in _lines(interviews, talk)]
@@ -55,7 +55,7 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
             )
         return lines
 
-    return write_derived_items(study, DerivedSource(SOURCE, FOLDER, _COLUMNS, STEP, about), found, "participant")
+    return write_derived_items(study, DerivedSource(SOURCE, FOLDER, _COLUMNS, STEP, about), list_lines, "participant")
 
 
 def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ...]]:

@@ -96,7 +96,7 @@ def quotation_columns(themes: InterviewThemes) -> ItemColumns | None:
             None,
             None,
             None,
-            _asked(quotation.question_text),
+            _format_question(quotation.question_text),
         )
         for quotation in themes.quotations
     )
@@ -107,5 +107,5 @@ def quotation_columns(themes: InterviewThemes) -> ItemColumns | None:
     return ItemColumns(items, attributes)
 
 
-def _asked(question: str) -> str:
+def _format_question(question: str) -> str:
     return f"asked: {question}" if question else ""

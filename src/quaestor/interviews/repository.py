@@ -272,12 +272,12 @@ class Interviews:
         """Cancels a planned interview that has no other entries; its name is not reused."""
         planned = self.interview(name)
 
-        def taken_back(known: Sequence[SealedEntry]) -> list[NewEntry]:
+        def build_cancellation(known: Sequence[SealedEntry]) -> list[NewEntry]:
             if any(entry.kind != "interview" for entry in known):
                 raise StateError(f"the interview {name} has begun, so it cannot be cancelled")
             return [NewEntry(_CANCELLED, actor, {}, planned.participant, name, self.now())]
 
-        self.file.add_computed(taken_back, about=name)
+        self.file.add_computed(build_cancellation, about=name)
 
     def guide(self, name: str, version: int | None = None) -> Guide:
         """Returns a guide in a used version or the newest one; a guide that was never used is read from its file."""

@@ -1,11 +1,12 @@
-"""Status of what is published: whether it is up to date, which findings hold, audit counts; and its ZIP."""
+"""What is published: whether it is up to date, which findings hold, audit counts, its ZIP, and what is on hold."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -17,11 +18,11 @@ from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.state import State
 from quaestor.evidence.funnel import RESULT
 from quaestor.publication.results.decided_codes import results_can_be_made
-from quaestor.study.features import fingerprints, report_sections
+from quaestor.study.features import fingerprints, publication_guards, report_sections
 from quaestor.study.folder import Study
 
 PUBLISHED = ("report", "handbook")
-_BESIDE = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")
+_INPUT_FILES = ("study.toml", CODEBOOK_FILE, "placing.toml", "labels.toml")
 
 
 @dataclass(frozen=True)
@@ -29,16 +30,16 @@ class Freshness:
     """Whether one publication exists and is up to date."""
 
     name: str
-    made: float | None
+    built: float | None
     """When it was built, in seconds since the epoch; None if never."""
-    holds: bool
+    is_current: bool
 
 
 def fingerprint_inputs(study: Study, state: State) -> str:
     """Returns a fingerprint that changes whenever a report or handbook could come out differently."""
     digest = hashlib.sha256(f"{__version__}/{state.changed}".encode())
     folders = sorted((study.root / "printed").glob("**/*"))
-    for file in (*(study.root / name for name in _BESIDE), *folders, study.funnel_folder / RESULT):
+    for file in (*(study.root / name for name in _INPUT_FILES), *folders, study.funnel_folder / RESULT):
         if file.is_file():
             digest.update(f"{file.relative_to(study.root)}\0".encode() + file.read_bytes())
     digest.update(fingerprints(study).encode())
@@ -48,8 +49,8 @@ def fingerprint_inputs(study: Study, state: State) -> str:
 def record_build(study: Study, name: str, fingerprint: str, replaced: Mapping[str, str]) -> None:
     """Records the fingerprint and the masked names outside the publication, whose bytes depend on the study alone."""
     text = json.dumps({"made_from": fingerprint, "replaced": dict(replaced)})
-    _word(study, name).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(_word(study, name), f"{text}\n".encode())
+    _record_file(study, name).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(_record_file(study, name), f"{text}\n".encode())
 
 
 def check_freshness(study: Study, state: State) -> list[Freshness]:
@@ -60,7 +61,7 @@ def check_freshness(study: Study, state: State) -> list[Freshness]:
 def read_masked_names(study: Study, name: str) -> dict[str, str]:
     """Returns by transcript the stamp of the names masked in the last build; empty if none is recorded."""
     try:
-        return dict(json.loads(_word(study, name).read_text("utf-8"))["replaced"])
+        return dict(json.loads(_record_file(study, name).read_text("utf-8"))["replaced"])
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
@@ -70,13 +71,13 @@ def _read_freshness(study: Study, name: str, now: str) -> Freshness:
     if not index.exists():
         return Freshness(name, None, False)
     try:
-        holds = json.loads(_word(study, name).read_text("utf-8"))["made_from"] == now
+        is_current = json.loads(_record_file(study, name).read_text("utf-8"))["made_from"] == now
     except (OSError, ValueError, KeyError, TypeError):
-        holds = False  # built by another version, or copied here
-    return Freshness(name, index.stat().st_mtime, holds)
+        is_current = False  # built by another version, or copied here
+    return Freshness(name, index.stat().st_mtime, is_current)
 
 
-def _word(study: Study, name: str) -> Path:
+def _record_file(study: Study, name: str) -> Path:
     return study.evidence / "made" / f"{name}.json"
 
 
@@ -105,12 +106,14 @@ class PublicationStatus:
     def stale(self) -> tuple[str, ...]:
         """Lists publications that are out of date."""
         return tuple(
-            publication.name for publication in self.published if publication.made is not None and not publication.holds
+            publication.name
+            for publication in self.published
+            if publication.built is not None and not publication.is_current
         )
 
     @property
     def missing(self) -> tuple[str, ...]:
-        return tuple(publication.name for publication in self.published if publication.made is None)
+        return tuple(publication.name for publication in self.published if publication.built is None)
 
 
 def read_publication_status(study: Study, state: State) -> PublicationStatus:
@@ -124,12 +127,12 @@ def read_publication_status(study: Study, state: State) -> PublicationStatus:
     return PublicationStatus(tuple(check_freshness(study, state)), claims, audit.get("summary", {}))
 
 
-def without_held(standing: PublicationStatus, withheld: Collection[str]) -> PublicationStatus:
+def hide_withheld(status: PublicationStatus, withheld: Collection[str]) -> PublicationStatus:
     """Returns the status without the publications on hold, for everyone but the lead."""
     if not withheld:
-        return standing
-    published = tuple(publication for publication in standing.published if publication.name not in withheld)
-    return PublicationStatus(published) if "report" in withheld else replace(standing, published=published)
+        return status
+    published = tuple(publication for publication in status.published if publication.name not in withheld)
+    return PublicationStatus(published) if "report" in withheld else replace(status, published=published)
 
 
 def _document(path: Path) -> Any:
@@ -155,3 +158,41 @@ def pack(study: Study, name: str, into: IO[bytes]) -> None:
 def report_can_be_made(study: Study, state: State) -> bool:
     """Tells whether the results named in the study file are decided, or a feature's section alone makes a report."""
     return results_can_be_made(study, state) or any(section.is_ready(study, state) for section in report_sections())
+
+
+class GuardedPublication:
+    """The guards of all features during one build, from before anything is read until the result is in place."""
+
+    def __init__(self, study: Study, what: str) -> None:
+        guards = publication_guards().values()
+        self._placing = [guard.watch_withdrawals(study, what) for guard in guards]
+        for guard in guards:
+            guard.refuse(study)
+        self.stamps = {document: stamp for guard in guards for document, stamp in guard.text_stamps(study).items()}
+        """By document: a stamp that changes with the names masked in it."""
+
+    @contextmanager
+    def placing(self) -> Iterator[None]:
+        """Refuses to publish if somebody has withdrawn since the build began; blocks withdrawals until it is done."""
+        with ExitStack() as locks:
+            for placing in self._placing:
+                locks.enter_context(placing())
+            yield
+
+
+def find_held(study: Study, opened: Mapping[str, Any]) -> tuple[str, ...]:
+    """Lists published folders on hold: they may contain data that must no longer be read, so only the lead opens them.
+
+    `opened` maps features to sessions that are already open.
+    """
+    published = {name: read_masked_names(study, name) for name in published_folders(study)}
+    names = {
+        name
+        for feature, guard in publication_guards().items()
+        for name in guard.withheld(opened.get(feature), published)
+    }
+    return tuple(name for name in published if name in names)
+
+
+def published_folders(study: Study) -> tuple[str, ...]:
+    return tuple(name for name in PUBLISHED if (study.published / name / "index.html").exists())

@@ -25,32 +25,32 @@ class RebuildJobs:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._lock = threading.Lock()
-        self._told = RebuildProgress()
-        self._beside: BackgroundProcess | None = None
+        self._progress = RebuildProgress()
+        self._process: BackgroundProcess | None = None
         self._listener: threading.Thread | None = None
 
     @property
     def progress(self) -> RebuildProgress:
-        return self._told
+        return self._progress
 
     def begin(self, names: Sequence[str]) -> None:
         """Starts to rebuild the named publications; does nothing if a build is running."""
         with self._lock:
-            if self._told.running or not names:
+            if self._progress.running or not names:
                 return
-            self._told = RebuildProgress(True, "Beginning")
-            self._beside = BackgroundProcess(_make, self._root, tuple(names))
-            self._listener = threading.Thread(target=self._listen, args=(self._beside,), daemon=True)
+            self._progress = RebuildProgress(True, "starting")
+            self._process = BackgroundProcess(_build_publications, self._root, tuple(names))
+            self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
             self._listener.start()
 
     def _listen(self, process: BackgroundProcess) -> None:
         last = RebuildProgress()
         for message in process.messages():
             if isinstance(message, str):
-                self._told = RebuildProgress(True, message)
+                self._progress = RebuildProgress(True, message)
             elif isinstance(message, JobFailed):
                 last = RebuildProgress(failed=message.why)
-        self._told = last
+        self._progress = last
 
     def wait(self) -> RebuildProgress:
         """Waits until the build is over and returns its result."""
@@ -58,17 +58,17 @@ class RebuildJobs:
             listener = self._listener
         if listener is not None:
             listener.join()
-        return self._told
+        return self._progress
 
     def close(self) -> None:
         """Ends a running build; nothing of it is kept."""
         with self._lock:
-            if self._beside is not None and self._told.running:
-                self._beside.stop()
+            if self._process is not None and self._progress.running:
+                self._process.stop()
         self.wait()
 
 
-def _make(root: Path, names: Sequence[str], send_message: SendMessage) -> None:
+def _build_publications(root: Path, names: Sequence[str], send_message: SendMessage) -> None:
     from quaestor.publication.audit.printed import read_printed
     from quaestor.publication.handbook.make import make_handbook
     from quaestor.publication.report.make import build_report

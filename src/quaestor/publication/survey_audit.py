@@ -287,14 +287,16 @@ class _Ways:
         best = max(values, key=lambda kinds: (scores[kinds], -len(kinds)), default=())
         if not best or scores[best] <= 0:
             return {}
-        found: dict[str, dict[Key, float | str | None]] = {}
+        explained: dict[str, dict[Key, float | str | None]] = {}
         for cell in self._cells:
             fitting = [
                 kinds for kinds in values if set(kinds) <= set(best) and _fits(cell, values[kinds].get(cell.key))
             ]
             if fitting:
-                found.setdefault(self._describe_kinds(fitting[0]), {})[cell.key] = values[fitting[0]][cell.key].value
-        return found
+                explained.setdefault(self._describe_kinds(fitting[0]), {})[cell.key] = values[fitting[0]][
+                    cell.key
+                ].value
+        return explained
 
     def at_most(self, cell: AuditCell) -> Iterator[str]:
         """Says what a figure would be with all rows and markers counted, naming only those that matter."""

@@ -10,7 +10,7 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.coding.model.decisions import list_differing
-from quaestor.coding.model.facet_kinds.base import write_answer
+from quaestor.coding.model.facet_kinds.base import NOTHING_CODED, write_answer
 from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.model.state import State
@@ -178,7 +178,7 @@ def _list_labels(state: State, book: Codebook, decision: Decision) -> list[str]:
     if isinstance(answer, Mapping) and "answer" in answer:
         return list(dict.fromkeys([str(answer["answer"]), write_answer(answer)]))
     if isinstance(answer, list | tuple):
-        return [_translate_code(state, book, decision, code) for code in list_codes(answer)] or [""]
+        return [_translate_code(state, book, decision, code) for code in list_codes(answer)] or [NOTHING_CODED]
     if isinstance(answer, str) and answer != CANNOT_JUDGE:
         return [_translate_code(state, book, decision, answer)]
     return [write_answer(answer)]

@@ -9,6 +9,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.base.names import build_page_names
 from quaestor.coding.model.answers import write_cell
+from quaestor.coding.model.facet_kinds.base import NOTHING_CODED
 from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import Codebook, Comment, Decision, Facet, Rating
 from quaestor.coding.model.state import RoundState, State
@@ -213,7 +214,7 @@ def _build_rating(sight: Visibility, name: str, book: Codebook, rating: Rating, 
 
 def _format_answer(facet: Facet, book: Codebook, answer: Any) -> str:
     if isinstance(answer, list | tuple):
-        return "; ".join(_format_answer(facet, book, code) for code in list_codes(answer)) or "nothing coded"
+        return "; ".join(_format_answer(facet, book, code) for code in list_codes(answer)) or NOTHING_CODED
     return book.path_name(answer) if isinstance(answer, str) and answer in book.codes else write_cell(facet, answer)
 
 

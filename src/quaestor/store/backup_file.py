@@ -183,7 +183,7 @@ def _verify(connection: sqlite3.Connection, file: Path, kind: int) -> BackupRepo
         )
     is_backup = application == kind
     if "acts" not in tables or not (is_backup or (kind == BACKUP and VERSIONS in tables)):
-        raise InputError(f"{file} is not a backup of Quaestor: name one")
+        raise InputError(f"{file} is not a backup of Quaestor: name a file that `quaestor backup` wrote")
     written = int(str(_read_pragma(connection, "user_version")))
     if is_backup and written not in _FORMATS:
         raise InputError(f"{file} was written by a newer Quaestor: update Quaestor")

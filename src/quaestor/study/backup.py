@@ -107,7 +107,7 @@ class StudyRestore:
                 self.damaged[path] = path.with_name(f"{path.name}{self._damaged_suffix}")
         for feature in features():
             mine = {
-                restored.part.name: PartCopy(restored.path, restored.copy, self._kept(restored))
+                restored.part.name: PartCopy(restored.path, restored.copy, self._find_present(restored))
                 for restored in self._parts
                 if restored.feature is feature
             }
@@ -137,7 +137,7 @@ class StudyRestore:
     def _present_part(self, restored: RestoredPart) -> PresentPart | None:
         return (self._present or {}).get(restored.part.name)
 
-    def _kept(self, restored: RestoredPart) -> sqlite3.Connection | None:
+    def _find_present(self, restored: RestoredPart) -> sqlite3.Connection | None:
         present = self._present_part(restored)
         return present.kept if present else None
 
@@ -153,7 +153,7 @@ class StudyRestore:
         return [
             BackupLines(restored.part.name, restored.part.form.version, format_lines(kept))
             for restored in self._parts
-            if (kept := self._kept(restored))
+            if (kept := self._find_present(restored))
         ]
 
     def restore(self) -> None:

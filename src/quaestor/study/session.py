@@ -95,13 +95,13 @@ class Session(Generic[S]):
         """Folds recorded acts into the state."""
         from_the_first = self._state.head == 0
 
-        def joined() -> Iterator[Act]:
+        def join_texts() -> Iterator[Act]:
             for act in acts:
                 self._outdated |= act.kind in self._free_text.changing
                 yield self._free_text.join(self._state, act)
 
         with _collector_paused() if from_the_first else nullcontext():
-            self._state.fold(joined())
+            self._state.fold(join_texts())
         self._outdated &= not from_the_first
 
     def now(self) -> str:
@@ -161,6 +161,11 @@ class Session(Generic[S]):
         # Folded before the commit, so that an act that cannot be folded is not recorded.
         self._fold(recorded)
         return [self._free_text.join(self._state, act) for act in recorded]
+
+    def read_acts(self, kinds: Sequence[str]) -> list[Act]:
+        """Returns the recorded acts of some kinds with their free text, without what was erased."""
+        with self.locked_state() as state:
+            return [self._free_text.join(state, act) for act in self.journal.read_acts_of_kinds(kinds)]
 
     def require_words(self) -> None:
         """Raises an error if stored texts cannot be read, so that they are never silently left out."""

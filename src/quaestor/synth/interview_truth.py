@@ -15,8 +15,16 @@ from quaestor.base.files import write_atomically
 from quaestor.interviews.model.guide_file import parse_guide
 from quaestor.interviews.model.records import Voice
 from quaestor.study.templates import template_folder
-from quaestor.synth.interview_plan import InterviewPlan, ParticipantPlan, parse_plan
-from quaestor.synth.interviews import PlannedTurn, PlantedName, PlantedPassage, SyntheticInterview, generate_interviews
+from quaestor.synth.interviews import (
+    InterviewPlan,
+    ParticipantPlan,
+    PlannedTurn,
+    PlantedName,
+    PlantedPassage,
+    SyntheticInterview,
+    generate_interviews,
+    parse_plan,
+)
 from quaestor.synth.transcript_files import FORMATS
 
 TRUTH_FILE = "truth.json"

@@ -177,8 +177,8 @@ def _with_planted(numbers: Numbers, planted: Numbers | None, drawn: Numbers) -> 
 
 def _scores(total: int, rng: np.random.Generator) -> Numbers:
     """Draws scores: mostly 0 to 2, some negative, few very high."""
-    liked = np.minimum(np.floor(rng.pareto(1.15, total) * 1.3), 25_000).astype(np.int64)
-    return liked - rng.poisson(0.2, total)
+    upvotes = np.minimum(np.floor(rng.pareto(1.15, total) * 1.3), 25_000).astype(np.int64)
+    return upvotes - rng.poisson(0.2, total)
 
 
 def _views(scores: Numbers, created: Times, rng: np.random.Generator) -> Numbers:

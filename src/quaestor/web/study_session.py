@@ -31,7 +31,7 @@ class StudySession:
         self._prepare = prepare
         self._lock = threading.Lock()
         self._study: Study | None = None
-        self._read = (0, 0)
+        self._stamp = (0, 0)
         self._desk: Desk | None = None
         self._surveys: Surveys | None = None
         self._interviews: Interviews | None = None
@@ -56,9 +56,9 @@ class StudySession:
         file = self._study.file if self._study else None
         status = file.stat() if file is not None and file.exists() else None
         seen = (status.st_mtime_ns, status.st_size) if status else (0, 0)
-        if self._study is None or seen != self._read:
+        if self._study is None or seen != self._stamp:
             self._study = open_study(self._folder)
-            self._read = seen  # taken before reading: a change during the read triggers another read
+            self._stamp = seen  # taken before reading: a change during the read triggers another read
             if self._desk is not None:
                 self._desk.reload(self._study)
         return self._study

@@ -75,7 +75,7 @@ def test_a_pair_of_raters_goes_from_the_codebook_to_decisions(shell: Shell, tmp_
         False,
         False,
     )
-    assert "had to reach 0.4: not reached" in shell("agreement", "--round", "pilot").stdout
+    assert "threshold of 0.4 for kappa not reached" in shell("agreement", "--round", "pilot").stdout
     (disagreement,) = shell.json("decisions", "list", "pilot")
     assert disagreement["answers"] == [["rater-1", "keep"], ["rater-2", "exclude: crash"]]
     assert shell.json("decisions", "agree", "pilot") == {"decided": 0}, "closing the round recorded them"

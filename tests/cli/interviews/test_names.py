@@ -84,7 +84,7 @@ def test_wrong_calls_are_refused_with_one_sentence(folder: Path) -> None:
     assert "name the matches as `names find` lists them" in str(refusal(folder, "names", "confirm"))
     assert "there is no kind of name 'people'" in str(refusal(folder, "names", "add", "people", "--form", "Wexla"))
     assert "no name was given" in str(refusal(folder, "names", "add", "person"))
-    assert "no name is shown as 'person 7'" in str(refusal(folder, "names", "find", "--name", "person 7"))
+    assert "no name has the replacement 'person 7'" in str(refusal(folder, "names", "find", "--name", "person 7"))
     assert "not the lead" in str(refusal(folder, "names", "list", "--as", "rater-1"))
 
 

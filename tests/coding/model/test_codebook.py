@@ -43,18 +43,18 @@ def active_ids(book: Codebook) -> set[str]:
 def random_change(history: History, dice: random.Random) -> tuple[str, dict[str, Any]]:
     book = history.latest
     active = sorted(active_ids(book))
-    one, other = dice.choice(active), dice.choice(active)
+    code, other = dice.choice(active), dice.choice(active)
     number = len(history.changes)
     return dice.choice(
         [
-            ("codebook.add", {"id": f"n{number}", "facet": "issue", "parent": one, "name": f"new {number}"}),
-            ("codebook.rename", {"code": one, "name": f"renamed {dice.randrange(4)}"}),
-            ("codebook.redefine", {"code": one, "definition": f"definition {number}"}),
-            ("codebook.merge", {"codes": [one], "into": other}),
+            ("codebook.add", {"id": f"n{number}", "facet": "issue", "parent": code, "name": f"new {number}"}),
+            ("codebook.rename", {"code": code, "name": f"renamed {dice.randrange(4)}"}),
+            ("codebook.redefine", {"code": code, "definition": f"definition {number}"}),
+            ("codebook.merge", {"codes": [code], "into": other}),
             (
                 "codebook.split",
                 {
-                    "code": one,
+                    "code": code,
                     "parts": [
                         {"id": f"p{number}a", "name": f"a {number}"},
                         {"id": f"p{number}b", "name": f"b {number}"},
@@ -63,8 +63,8 @@ def random_change(history: History, dice: random.Random) -> tuple[str, dict[str,
                     "otherwise": f"p{number}b",
                 },
             ),
-            ("codebook.move", {"code": one, "parent": other}),
-            ("codebook.retire", {"code": one}),
+            ("codebook.move", {"code": code, "parent": other}),
+            ("codebook.retire", {"code": code}),
             (UNDO, {"version": dice.randrange(1, number + 2)}),
             (UNDO, {"version": number}),
         ]
@@ -87,7 +87,7 @@ def test_no_sequence_of_changes_and_undos_loses_a_rating(seed: int) -> None:
         except StateError:
             continue
     for item, code, version in ratings:
-        assert history.find_code(code, version, item).code == code, "under its own version a rating is what was given"
+        assert history.find_code(code, version, item).code == code, "under its own version a rating keeps its code"
         for later in range(version, len(history.versions)):
             reading = history.find_code(code, later, item)
             assert reading.code in history.at(later).codes

@@ -1,4 +1,4 @@
-"""Disagreements and decisions: on the record, in the ways a round allows, and without touching a rating."""
+"""Disagreements and decisions: recorded, in the ways a round allows, and no rating is changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Phrases find their line in the codebook: printed lines place back, a study's words help, the rest says why."""
+"""Phrases are placed in lines of the codebook, also by the study's own words; others get a reason."""
 
 from __future__ import annotations
 

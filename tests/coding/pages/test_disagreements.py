@@ -1,4 +1,4 @@
-"""Disagreements side by side, settled in the ways a round allows, and told to each as far as they may know."""
+"""Disagreements: settled in the ways a round allows, and shown to each person as far as they may see them."""
 
 from __future__ import annotations
 

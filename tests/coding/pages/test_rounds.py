@@ -155,7 +155,7 @@ def test_the_event_log_contains_no_answers(study: Study) -> None:
         log = list_round_events(coding, "pilot")
     assert [(one.actor, one.words, one.reason) for one in log] == [
         ("lead", "opened it with 4 items", ""),
-        ("lead", "closed it incomplete", "enough for now"),
+        ("lead", "closed it with ratings missing", "enough for now"),
         ("lead", "reopened it", "one more try"),
     ]
     assert TELLING not in repr(log)

@@ -1,4 +1,4 @@
-"""A table that was made to fill the memory is refused in one sentence, and the memory stays small meanwhile."""
+"""A table that would fill the memory is refused in one sentence and in bounded memory."""
 
 from __future__ import annotations
 

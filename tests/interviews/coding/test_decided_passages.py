@@ -1,4 +1,4 @@
-"""Transcripts from items to stretches that count: two raters, agreement, decisions, words in vivo, new codebooks."""
+"""From turns to decided passages: two raters, agreement, decisions, in-vivo codes, new codebooks."""
 
 from __future__ import annotations
 

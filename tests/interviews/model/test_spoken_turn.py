@@ -1,4 +1,4 @@
-"""Places in shown words and in recorded words: each leads to the other, and a pseudonym counts whole."""
+"""Positions in shown and in recorded text are converted both ways; a pseudonym is never split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Known names and the codebook: no act brings one in, since it would stay; an id that has one is published nowhere."""
+"""No act adds a known name to the codebook, where it could not be removed; an id with one is never published."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Participants: a pseudonym from the first moment, and how to reach them nowhere but under seal."""
+"""Participants have a pseudonym from the start, and their contact data is only in the sealed file."""
 
 from __future__ import annotations
 

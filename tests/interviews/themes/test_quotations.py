@@ -401,9 +401,9 @@ def test_a_withdrawal_changes_counts_and_makes_published_results_stale(study: St
     copy = copy_of(study, tmp_path / "copy")
     build_report(copy, lambda words: None)
     with open_interviews(copy) as interviews:
-        assert check_freshness(copy, interviews.coding.state)[0].holds
+        assert check_freshness(copy, interviews.coding.state)[0].is_current
         mark_question(interviews, "P5", Stamp(interviews.coding.lead), "factors", "asked")
-        assert not check_freshness(copy, interviews.coding.state)[0].holds
+        assert not check_freshness(copy, interviews.coding.state)[0].is_current
         withdraw(interviews, "P4")
         found = read_themes(interviews)
     assert shown(table(found, "themes"))["data"] == ["2", "40.0%", "11.8% to 76.9%", "2"]
@@ -432,7 +432,7 @@ def test_rebuilding_an_interview_study_creates_a_report_and_no_handbook(study: S
     remaking = RebuildJobs(copy.root)
     remaking.begin(PUBLISHED)
     assert remaking.wait().failed == ""
-    assert [freshness.made is not None for freshness in check_freshness(copy, State())] == [True, False]
+    assert [freshness.built is not None for freshness in check_freshness(copy, State())] == [True, False]
 
 
 def test_table_notes_mention_what_was_not_counted(themes: InterviewThemes) -> None:

@@ -1,4 +1,4 @@
-"""The audit of a whole study: a verdict for each printed cell, under the printed names, with what explains it."""
+"""The audit of a whole study: a verdict for each printed cell, under the printed names, with possible explanations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small handbook with everything in it: three levels, hostile words, missing numbers, more posts than are shown."""
+"""A small handbook: three levels, hostile words, missing numbers, more posts than are shown."""
 
 from __future__ import annotations
 

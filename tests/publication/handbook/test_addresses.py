@@ -1,4 +1,4 @@
-"""File names that every system can hold, and links that lead to the web alone."""
+"""File names that every system allows, and links to the web only."""
 
 from __future__ import annotations
 

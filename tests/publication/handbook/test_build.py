@@ -1,4 +1,4 @@
-"""A site on disk: whole or not there, the same bytes each time, and every link in it leads somewhere."""
+"""The handbook on disk: complete or missing, the same bytes each time, no broken links."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The map: a tile for each code that has posts, as large as they are many."""
+"""The map: a tile for each code with posts, in proportion to their number."""
 
 from __future__ import annotations
 

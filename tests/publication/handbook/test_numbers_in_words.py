@@ -1,4 +1,4 @@
-"""Numbers a developer can imagine, and none of them wrong."""
+"""Numbers in words: easy to grasp and correct."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real case: the labelled posts under their own codebook, six acts later in the printed taxonomy, none lost."""
+"""The real labelled posts: six codebook acts lead from their own codebook to the printed taxonomy and lose none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public labelled posts, replicated by one command, against the same numbers worked out with pandas."""
+"""The public labelled posts, replicated by one command, against the same numbers computed with pandas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bundled survey from its public answers: bases, figures, and what explains a page that counts otherwise."""
+"""The bundled survey from its public answers: bases, figures, and explanations of printed counts that differ."""
 
 from __future__ import annotations
 

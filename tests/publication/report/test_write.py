@@ -1,4 +1,4 @@
-"""A report on disk: the same bytes each time, whole or not there, and every link in it leads somewhere."""
+"""A report on disk: complete or missing, the same bytes each time, no broken links."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from lxml import html
 from quaestor.base.errors import InputError
 from quaestor.publication.audit.records import Audit, Check
 from quaestor.publication.report.make import build_report
-from quaestor.publication.report.records import Report
-from quaestor.publication.report.write import items_script, sentence_parts, write_audit_page, write_report
+from quaestor.publication.report.write import Report, items_script, sentence_parts, write_audit_page, write_report
 from quaestor.render.report_parts import ItemColumns, ListedItem, Section
 from quaestor.render.table_model import Cell, Column, Finding, Group, Row, Selection, Table, Value
 from quaestor.study.folder import Study, open_study

@@ -1,4 +1,4 @@
-"""A small study's worth of values, and all nine figures drawn from it."""
+"""Values of a small study, and all nine figures drawn from them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import math
 
 import pytest
 
-from quaestor.render.figures.by_year import draw_by_year
 from quaestor.render.figures.discrepancy import draw_discrepancy
 from quaestor.render.figures.export import render_svg
 from quaestor.render.figures.forest import draw_forest
 from quaestor.render.figures.funnel import draw_funnel
-from quaestor.render.figures.heat_map import draw_heat_map
+from quaestor.render.figures.grids import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
@@ -29,7 +28,7 @@ from quaestor.render.figures.records import (
     YearSeries,
 )
 from quaestor.render.figures.treemap import draw_treemap
-from quaestor.render.figures.trend import draw_trend
+from quaestor.render.figures.years import draw_by_year, draw_trend
 
 PHASES = ("Data processing", "Model setting", "Model training", "Runtime environment")
 

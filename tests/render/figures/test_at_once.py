@@ -1,4 +1,4 @@
-"""Figures that are drawn at the same time are the same as one after the other."""
+"""Figures drawn in parallel equal those drawn one after another."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import quaestor.render
-from quaestor.render.figures.by_year import draw_by_year
 from quaestor.render.figures.discrepancy import draw_discrepancy
 from quaestor.render.figures.forest import draw_forest
-from quaestor.render.figures.heat_map import draw_heat_map
+from quaestor.render.figures.grids import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.records import Figure, ForestEstimate, SetCurve, ShareColumn, TaxonomyPoint, YearSeries
+from quaestor.render.figures.years import draw_by_year
 
 _SETTER = re.compile(r"""alt\.\w+\("[^()]*\)\s*\.\w+\(""")
 """`alt.X(…).scale(…)`: such setters keep what they make on the class, where another thread finds it."""

@@ -1,4 +1,4 @@
-"""Figures that the desk shows and saves: each row is there, words say what it shows, and labels can do no harm."""
+"""Figures that the desk shows and saves: every row is drawn, a description says what it shows, labels are escaped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every figure: the same bytes each time, nothing cut off, words for those who do not see it, safe inside a page."""
+"""Every figure: the same bytes each time, nothing cut off, a description, safe inside a page."""
 
 from __future__ import annotations
 

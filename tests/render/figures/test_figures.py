@@ -1,4 +1,4 @@
-"""What each figure says, and that none breaks on the data of an odd study."""
+"""The texts of each figure, and that none fails on unusual data."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from xml.etree import ElementTree
 import pytest
 from tests.support.drawings import assert_text_inside
 
-from quaestor.render.figures.by_year import draw_by_year
 from quaestor.render.figures.discrepancy import draw_discrepancy
 from quaestor.render.figures.export import render_pdf, render_svg
 from quaestor.render.figures.forest import draw_forest
 from quaestor.render.figures.funnel import draw_funnel
-from quaestor.render.figures.heat_map import draw_heat_map
+from quaestor.render.figures.grids import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
@@ -32,7 +31,7 @@ from quaestor.render.figures.records import (
     YearSeries,
 )
 from quaestor.render.figures.treemap import draw_treemap
-from quaestor.render.figures.trend import draw_trend
+from quaestor.render.figures.years import draw_by_year, draw_trend
 
 LONG = "A framework with a name that nobody would choose because it does not end where names usually end"
 HOSTILE = "</text><script>alert('1')</script> & \"\x00\x07\ud800\ufffe{{datum.x}}"
@@ -49,7 +48,7 @@ WRITTEN = {
     "forest": (
         "0.53 [0.36, 0.70]",
         "moderate",
-        "needed: 0.6",
+        "threshold 0.6",
         "undefined: every rater gave the same code",
         "0.2",
         "0.8",

@@ -1,4 +1,4 @@
-"""Figures of interviews: what they say, that nothing leaves them, and that odd studies break none."""
+"""Figures of interviews: their texts, nothing outside the frame, and no failure on unusual data."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.support.drawings import assert_text_inside
 
-from quaestor.render.figures.code_grid import choose_shade, draw_co_occurrence, draw_code_map
 from quaestor.render.figures.export import render_svg, write_figure
+from quaestor.render.figures.grids import choose_shade, draw_co_occurrence, draw_code_map
 from quaestor.render.figures.records import CodeCounts, Figure, SaturationPoint
 from quaestor.render.figures.saturation import draw_saturation
 from quaestor.render.figures.style import contrast, luminance

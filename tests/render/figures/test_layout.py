@@ -1,4 +1,4 @@
-"""Labels keep out of each other's way."""
+"""Labels do not overlap."""
 
 from __future__ import annotations
 

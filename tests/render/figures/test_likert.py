@@ -1,4 +1,4 @@
-"""Scales as bars about their middle: every bar a whole, the line where it belongs, whatever the answers are."""
+"""Likert scales as diverging bars: every bar is complete and centred, for any answers."""
 
 from __future__ import annotations
 

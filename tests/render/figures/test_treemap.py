@@ -1,4 +1,4 @@
-"""A treemap tells the truth by its areas, keeps to its room and cuts no part in two."""
+"""In a treemap, areas are proportional to values, stay inside the frame, and no part is split."""
 
 from __future__ import annotations
 

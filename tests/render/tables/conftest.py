@@ -1,4 +1,4 @@
-"""Tables as a study prints them: groups, spanners, parts, footnotes, and texts that mean harm."""
+"""Tables as a study prints them: groups, spanners, parts, footnotes, and hostile texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table as files: five of them, whole, the same again, and nowhere else."""
+"""A table as files: five complete files, the same bytes each time, and no others."""
 
 from __future__ import annotations
 

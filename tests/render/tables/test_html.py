@@ -1,4 +1,4 @@
-"""A table in HTML: headings that head what they say, links where there are items, nothing that runs."""
+"""A table in HTML: headings with their scope, links where there are items, no scripts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def parsed(table: Table, link: Link | None = None) -> HtmlElement:
 def test_spanners_and_headings_of_groups_span_their_columns(journal_table: Table) -> None:
     figure = parsed(journal_table)
     first, second = figure.findall(".//thead/tr")
-    assert [(one.text, one.get("colspan"), one.get("rowspan"), one.get("scope")) for one in first] == [
+    assert [(head.text, head.get("colspan"), head.get("rowspan"), head.get("scope")) for head in first] == [
         ("Phase and object", None, "2", "col"),
         ("Posts", "2", None, "colgroup"),
         ("Popularity", "2", None, "colgroup"),
         ("Days to the accepted answer", None, "2", "col"),
     ]
-    assert [one.text for one in second] == ["TensorFlow", "PyTorch", "Views", "Score"]
+    assert [head.text for head in second] == ["TensorFlow", "PyTorch", "Views", "Score"]
     assert sum(int(element.get("span") or 1) for element in figure.findall(".//colgroup")) == 6
     heads = figure.findall(".//th[@scope='rowgroup']")
     assert [(head.text_content(), head.get("colspan")) for head in heads] == [
@@ -87,14 +87,18 @@ def test_hostile_text_is_escaped(hostile_table: Table) -> None:
 
 
 def test_text_has_automatic_direction_and_numbers_that_of_the_table() -> None:
-    said = "ندرب النموذج. (3) نعم!"
+    words = "ندرب النموذج. (3) نعم!"
     columns = (Column("words", "quotation", numeric=False), Column("times", "times"))
-    rows = (Row("a", said, (Cell((said,), (), Selection()), Cell(("3",), (3,)))),)
-    figure = parsed(Table("1", said, "who", columns, (Group(said, rows),)), lambda *place: "items.html")
-    told = {one.tag: one.get("dir") for one in figure.iter() if (one.text or "").strip() == said and one.tag != "a"}
-    assert told == {"span": "auto", "th": "auto"}
-    words, number = figure.findall(".//tbody/tr/td")
-    assert (words.get("dir"), number.get("dir")) == ("auto", None)
+    rows = (Row("a", words, (Cell((words,), (), Selection()), Cell(("3",), (3,)))),)
+    figure = parsed(Table("1", words, "who", columns, (Group(words, rows),)), lambda *place: "items.html")
+    directions = {
+        element.tag: element.get("dir")
+        for element in figure.iter()
+        if (element.text or "").strip() == words and element.tag != "a"
+    }
+    assert directions == {"span": "auto", "th": "auto"}
+    quotation, number = figure.findall(".//tbody/tr/td")
+    assert (quotation.get("dir"), number.get("dir")) == ("auto", None)
     assert figure.find("figcaption")[1].get("dir") == figure.find(".//th[@scope='rowgroup']/span").get("dir") == "auto"
 
 

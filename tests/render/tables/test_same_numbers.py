@@ -1,4 +1,4 @@
-"""Whatever the table, every format shows the same numbers, and every text as itself."""
+"""For any table, every format shows the same numbers and unchanged texts."""
 
 from __future__ import annotations
 

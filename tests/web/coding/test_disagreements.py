@@ -343,7 +343,7 @@ def test_the_tie_breaker_sees_no_names_before_everything_is_settled(app: Starlet
     assert settled(study) == {}
     for item in ITEMS[:3]:
         settle_with_assents(study, "main", "rater-1", item, None, "keep", "discussion", "clear")
-    assert "see who gave which answer" in breaker.get(TIES).text
+    assert "See who gave which answer" in breaker.get(TIES).text
     assert "rater A" in breaker.get(LIST).text
 
 

@@ -1,4 +1,4 @@
-"""Phrases on the desk: no word before everybody has rated, then side by side, made one by a click, set by set."""
+"""The phrases page: nothing is shown before everybody has rated a set; then words are compared and unified."""
 
 from __future__ import annotations
 

@@ -216,6 +216,8 @@ def test_rating_by_keyboard_survives_a_connection_loss(
         items[1]: {"answer": "exclude", "reason": "crash"},
         items[2]: {"answer": "exclude", "reason": "installation"},
     }
+    page.goto(f"{address}rounds/pilot/mine")
+    assert_for_everyone(page)
     page.context.close()
 
 

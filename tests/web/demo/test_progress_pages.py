@@ -1,4 +1,4 @@
-"""The demo in the browser while it is made: every state of its page, the doors, and the desk behind them."""
+"""The demo's page while it is built: every state, the sign-in links, and the desk they lead to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of a questionnaire as HTML: links lead somewhere, and no text takes for ever."""
+"""Texts of a questionnaire as HTML: addresses become links, and no text takes long."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coding page in a real browser: by mouse and keyboard, two raters at once, a cut line, any script of the world."""
+"""The coding page in a real browser: mouse and keyboard, two raters at once, a lost connection, any writing system."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coding page in a real browser: all of a long transcript is in sight and within reach of the keyboard."""
+"""The coding page in a real browser: every part of a long transcript can be seen and reached by keyboard."""
 
 from __future__ import annotations
 

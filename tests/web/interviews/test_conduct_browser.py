@@ -1,4 +1,4 @@
-"""The interviewer's desk in a real browser: by keyboard, two people at once, a cut line, a server that is killed."""
+"""The interviewer's desk in a real browser: by keyboard, two people at once, a lost connection, a killed server."""
 
 from __future__ import annotations
 

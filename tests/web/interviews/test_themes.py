@@ -1,4 +1,4 @@
-"""Themes of interviews in the browser: every number opens its words, for readers alone, for everyone to read."""
+"""Themes of interviews in the browser: every number opens its quotations, access by role, accessible pages."""
 
 from __future__ import annotations
 

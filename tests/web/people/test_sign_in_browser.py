@@ -1,4 +1,4 @@
-"""The doors in a real browser: readable at every width and in both themes, usable by keyboard and without scripts."""
+"""Sign-in pages in a real browser: readable at every width and in both themes, usable by keyboard, without scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = small_study(tmp_path_factory.mktemp("doors") / "study").root
+    folder = small_study(tmp_path_factory.mktemp("sign-in") / "study").root
     import_codebook(open_study(folder))
     open_by_name(open_study(folder), "pilot", None)
     return folder
@@ -97,7 +97,7 @@ def test_joining_signing_out_and_signing_in_work_by_keyboard(
 
 
 def test_a_form_is_accepted_by_its_origin_header_alone(browser: Browser, address: str, folder: Path) -> None:
-    """Over plain HTTP under a name, browsers tell the origin of a form and no more."""
+    """Over plain HTTP under a host name, browsers send only the Origin header with a form."""
     base = address.replace("127.0.0.1", "desk.test")
     state = cookies_after(browser, f"{base}join/{invited(folder, Role.VIEWER)}")
     assert state["cookies"][0]["domain"] == "desk.test"
@@ -112,7 +112,7 @@ def test_a_page_of_another_site_cannot_sign_a_person_out(
     trap.write_text(f'<form method="post" action="{address}sign-out-everywhere"><button>Win a prize</button></form>')
     page.goto(trap.as_uri())
     page.get_by_role("button").click()
-    page.wait_for_url(address)  # the form came without the cookie, as nobody's; the rater is still in
+    page.wait_for_url(address)  # the form is sent without the cookie, so the rater stays signed in
     page.goto(f"{address}me")
     assert page.url == f"{address}me"
     context.close()

@@ -50,7 +50,7 @@ def answers(reader: TestClient) -> list[int]:
 
 def holds(study: Study) -> bool:
     with open_coding(study) as coding:
-        return check_freshness(study, coding.state)[0].holds
+        return check_freshness(study, coding.state)[0].is_current
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ def app(study: Study) -> Iterator[Starlette]:
 
 def holding(study: Study) -> list[bool]:
     with open_coding(study) as coding:
-        return [freshness.holds for freshness in check_freshness(study, coding.state)]
+        return [freshness.is_current for freshness in check_freshness(study, coding.state)]
 
 
 def test_ratings_do_not_make_results_stale_until_their_round_is_closed() -> None:

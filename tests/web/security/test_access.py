@@ -1,4 +1,4 @@
-"""Coming in and going out: links, passwords, cookies, forms from elsewhere, and a desk behind a proxy."""
+"""Signing in and out: links, passwords, cookies, forms of other sites, and a desk behind a proxy."""
 
 from __future__ import annotations
 

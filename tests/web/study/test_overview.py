@@ -191,7 +191,7 @@ def test_an_interview_study_is_asked_to_publish_and_again_after_a_participant_de
 
     def holds() -> bool:
         with open_coding(study) as coding:
-            return check_freshness(study, coding.state)[0].holds
+            return check_freshness(study, coding.state)[0].is_current
 
     with open_coding(study) as coding:
         study_overview = build_study_overview(study, coding, LEAD)

@@ -69,7 +69,7 @@ def test_the_lead_sees_raters_of_every_round_and_agreement_of_closed_rounds(
     assert "20 of 24" in later
     assert "4 ratings missing" in later
     assert "<strong>" not in later
-    assert "Look at the agreement so far" in later
+    assert "View the agreement so far" in later
     assert "<strong>" not in section(page, "own").split("<h2")[0]
     assert "agreement is shown once it is closed" in section(page, "own")
 
@@ -93,7 +93,7 @@ def test_readers_see_the_page_without_the_parts_for_the_lead(pages: dict[Role, s
         assert "20 of 24" in section(page, "later")
         for words in (
             'class="next"',
-            "Look at the agreement",
+            "View the agreement",
             "/agreement",
             "κ",
             "<form",
@@ -125,7 +125,7 @@ def test_viewing_agreement_from_the_start_page_is_recorded(study_template: Path,
         assert (done.status_code, done.headers["location"]) == (303, "/rounds/later/agreement")
         later = section(lead.get("/").text, "later")
         assert "<strong>" in later
-        assert "Look at the agreement" not in later
+        assert "View the agreement" not in later
         assert "You viewed the ratings of later" in lead.get("/").text
     with open_coding(open_study(folder)) as coding:
         assert coding.state.round("later").unblinded == ["lead"]

@@ -82,7 +82,7 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
         "tables": outcome.tables,
         "figures": outcome.figures,
         "findings": outcome.findings,
-        "held": outcome.held,
+        "held": outcome.supported,
         "failures": list(outcome.failures),
         "missing": outcome.missing,
         "undecided": list(outcome.undecided),
@@ -93,7 +93,7 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
 def _show_report(outcome: ReportOutcome) -> None:
     screen = console()
     screen.print(
-        f"{outcome.tables} tables, {outcome.figures} figures; {outcome.held} of {outcome.findings} findings hold",
+        f"{outcome.tables} tables, {outcome.figures} figures; {outcome.supported} of {outcome.findings} findings hold",
         soft_wrap=True,
     )
     for note in (*outcome.undecided, *outcome.stale):

@@ -51,7 +51,7 @@ class _Comparison:
     """Equal answers of every rater that the item is assigned to."""
     differing: CaseAnswers
     incomplete: CaseAnswers
-    """Equal answers of fewer raters than planned, which is no agreement."""
+    """Equal answers of fewer raters than the item is assigned to; they do not count as agreement."""
     unrated: Set[Case]
     """Required answers that nobody gave."""
 

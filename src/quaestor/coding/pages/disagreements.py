@@ -49,7 +49,7 @@ _METHODS = {
     ONE_PERSON: "by one person, with a reason",
     TIE_BREAKER: "by the tie-breaker",
 }
-_OUTCOMES = {
+METHOD_WORDS = {
     DISCUSSION: "by discussion", TOGETHER: "together with the tie-breaker", ONE_PERSON: "by one person",
     TIE_BREAKER: "by the tie-breaker", "agreement": "by agreement", "single": "by the only rater of the item",
 }  # fmt: skip
@@ -186,7 +186,7 @@ class CaseFormatter:
     def _build_outcome(self, decision: Decision) -> CaseOutcome:
         return CaseOutcome(
             self.name_answer(decision.facet, decision.answer),
-            _OUTCOMES.get(decision.how, decision.how),
+            METHOD_WORDS.get(decision.how, decision.how),
             self._name_people(decision.assents or (decision.actor,)),
             decision.time,
             self.visibility.mask_people(self._round, decision.reason),
@@ -209,7 +209,7 @@ class CaseFormatter:
         return CaseProposal(
             proposal.number,
             self.name_answer(case.facet, proposal.answer),
-            _OUTCOMES[proposal.how],
+            METHOD_WORDS[proposal.how],
             self.visibility.name_actor(self._round, proposal.actor),
             proposal.time,
             self.visibility.mask_people(self._round, proposal.reason),

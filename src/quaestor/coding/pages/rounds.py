@@ -14,7 +14,9 @@ from quaestor.coding.model.closing import build_reopen_act
 from quaestor.coding.model.facet_kinds.passages import PassagesKind
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.rounds import is_complete
+from quaestor.coding.model.settlement import TOGETHER
 from quaestor.coding.model.state import CLOSED, OPEN, RaterSlot, RoundState, State
+from quaestor.coding.pages.disagreements import METHOD_WORDS
 from quaestor.coding.round_acts import find_round_settings
 from quaestor.coding.round_setup import is_editable
 from quaestor.coding.session import CodingSession
@@ -214,7 +216,7 @@ class RoundEvent:
 
 def list_round_events(coding: CodingSession, name: str) -> list[RoundEvent]:
     """Returns the acts of a round in order, without ratings and comments."""
-    acts = coding.journal.read_acts_of_kinds(list(_WORDS))
+    acts = coding.read_acts(list(_WORDS))
     return [_build_event(act) for act in acts if _find_round(act) == name]
 
 
@@ -232,17 +234,19 @@ def _format_count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+_METHODS = METHOD_WORDS | {TOGETHER: "made by all together"}
+
+
 def _describe_decisions(payload: Mapping[str, Any]) -> str:
     methods = Counter(decision["how"] for decision in payload["decisions"])
-    return (
-        ", ".join(f"{_format_count(number, 'decision')} by {how}" for how, number in methods.items()) or "no decision"
-    )
+    counts = [f"{_format_count(number, 'decision')} {_METHODS.get(how, how)}" for how, number in methods.items()]
+    return f"recorded {', '.join(counts) or 'no decision'}"
 
 
 def _describe_closing(payload: Mapping[str, Any]) -> str:
     if "incomplete" not in payload:
         return "declared it final"
-    words = "closed it incomplete" if payload["incomplete"] else "closed it"
+    words = "closed it with ratings missing" if payload["incomplete"] else "closed it"
     return f"{words}, as final" if payload.get("final") else words
 
 
@@ -255,7 +259,7 @@ _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
         f"gave {_format_count(len(payload['items']), 'item')} of {payload['rater']} to {payload['by']}"
     ),
     "round.deadline": lambda payload: f"set its deadline to {payload['deadline'][:16].replace('T', ' ')} UTC",
-    "round.set": lambda payload: f"went on to set {payload['set']}",
+    "round.set": lambda payload: f"opened set {payload['set']}",
     "round.unblind": lambda payload: "viewed its ratings",
     "ratings.import": lambda payload: f"imported {_format_count(payload['rows'], 'rating')} from {payload['file']}",
     "words.compare": lambda payload: f"compared the words of set {payload['set']}",

@@ -74,20 +74,20 @@ def build_coding_act(
     with coding.locked_state() as state:
         facet = require_passage_facet(state.round(name).plan).id
 
-    def told(state: State) -> NewRating:
+    def build_rating(state: State) -> NewRating:
         rating = state.round(name).current(rater, item)
         passages = read_passages(rating.answers.get(facet)) if rating else ()
-        stretches = submission.passages
+        shown_passages = submission.passages
         if submission.before is not None:
-            stretches = apply_changes(
-                [_show_passage(turn, passage) for passage in passages], submission.before, stretches
+            shown_passages = apply_changes(
+                [_show_passage(turn, passage) for passage in passages], submission.before, shown_passages
             )
-        answers = {facet: _map_to_recorded(turn, stretches, passages)}
+        answers = {facet: _map_to_recorded(turn, shown_passages, passages)}
         return NewRating(item, answers, seconds=submission.seconds, key=submission.key, opened=submission.opened)
 
     if submission.before is None:
         with coding.locked_state() as state:
-            return queue_rating(coding, name, rater, told(state))
+            return queue_rating(coding, name, rater, build_rating(state))
     before = submission.before
 
     def same(state: State, known: Act) -> bool:
@@ -96,7 +96,9 @@ def build_coding_act(
         recorded = [_show_passage(turn, passage) for passage in read_passages(known.payload["answers"].get(facet))]
         return known.payload["round"] == name and has_changes(recorded, before, submission.passages)
 
-    return PendingAct(lambda state: build_checked_rating(state, name, rater, told(state), now), submission.key, same)
+    return PendingAct(
+        lambda state: build_checked_rating(state, name, rater, build_rating(state), now), submission.key, same
+    )
 
 
 def is_different(submission: PassageSubmission, act: Act) -> bool:
@@ -141,23 +143,23 @@ def find_turn_shown(interviews: Interviews, name: str, number: int, seen: int = 
 
 
 def _map_to_recorded(
-    turn: SpokenTurn, sent_passages: Sequence[Mapping[str, Any]], stretches: Sequence[Passage]
+    turn: SpokenTurn, sent_passages: Sequence[Mapping[str, Any]], recorded: Sequence[Passage]
 ) -> list[dict[str, Any]]:
     """Maps passages of the shown text to the recorded text; a passage that nobody moved keeps its exact position.
 
     A passage on half of a masked name is shown as one on all of it: mapped back, it would grow.
     """
     before: dict[tuple[int, int, str], list[Passage]] = {}
-    for passage in stretches:
+    for passage in recorded:
         before.setdefault((*turn.to_shown(passage.start, passage.end), passage.code), []).append(passage)
     payloads = []
-    for stretch in sent_passages:
-        same = before.get((stretch.get("start", -1), stretch.get("end", -1), stretch.get("code", "")))
+    for sent in sent_passages:
+        same = before.get((sent.get("start", -1), sent.get("end", -1), sent.get("code", "")))
         unmoved = same.pop(0) if same else None
         if unmoved is None:
-            payloads.append(_map_passage(turn, stretch))
+            payloads.append(_map_passage(turn, sent))
         else:
-            payloads.append({**stretch, "start": unmoved.start, "end": unmoved.end})
+            payloads.append({**sent, "start": unmoved.start, "end": unmoved.end})
     return payloads
 
 
@@ -248,5 +250,5 @@ def _identify_passage(passage: ShownPassage) -> Place:
     return passage.get("start"), passage.get("end"), str(passage.get("code", ""))
 
 
-def _index_passages(stretches: Sequence[ShownPassage]) -> dict[Place, ShownPassage]:
-    return {_identify_passage(passage): passage for passage in stretches}
+def _index_passages(shown_passages: Sequence[ShownPassage]) -> dict[Place, ShownPassage]:
+    return {_identify_passage(passage): passage for passage in shown_passages}

@@ -27,7 +27,7 @@ _PLACES = {"opening": 0, "closing": -1}
 
 def find_problems(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
     """Returns every problem in the order of the guide; `files` are those in its folder."""
-    problems = [*_whole(guide, files), *_ids(guide), *_research(guide), *_asked_twice(guide)]
+    problems = [*_check_whole(guide, files), *_ids(guide), *_research(guide), *_find_repeated_questions(guide)]
     for section in guide.sections:
         problems += _section(section)
         for question in section.questions:
@@ -35,7 +35,7 @@ def find_problems(guide: Guide, files: Collection[str] = ()) -> list[Problem]:
     return list(dict.fromkeys(problems))
 
 
-def _whole(guide: Guide, files: Collection[str]) -> Iterator[Problem]:
+def _check_whole(guide: Guide, files: Collection[str]) -> Iterator[Problem]:
     budgets = sum(section.minutes for section in guide.sections)
     if abs(budgets - guide.minutes) > _NEARLY:
         words = f"the sections take {budgets:g} minutes in total, but the guide says {guide.minutes:g}"
@@ -76,7 +76,7 @@ def _research(guide: Guide) -> Iterator[Problem]:
             yield Problem(f"research question {name}", f"no question covers it: add research={name} to one that does")
 
 
-def _asked_twice(guide: Guide) -> Iterator[Problem]:
+def _find_repeated_questions(guide: Guide) -> Iterator[Problem]:
     where: dict[str, tuple[GuideSection, GuideQuestion]] = {}
     for section in guide.sections:
         for question in section.questions:

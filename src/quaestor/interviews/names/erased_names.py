@@ -17,8 +17,7 @@ from quaestor.deidentify.contact_patterns import REPLACEMENTS
 from quaestor.deidentify.finder import Finder, NameMatch, resolve_overlaps
 from quaestor.deidentify.folded_text import fold
 from quaestor.deidentify.match_confidence import SHORT
-from quaestor.deidentify.name_forms import KnownName
-from quaestor.deidentify.ordinary_words import ORDINARY
+from quaestor.deidentify.name_forms import ORDINARY, KnownName
 from quaestor.interviews.model.records import Transcript
 from quaestor.interviews.names.confirmations import build_answers
 from quaestor.interviews.names.known_names import REPLACE, list_all_names

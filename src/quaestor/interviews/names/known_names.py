@@ -160,7 +160,7 @@ def find_name(interviews: Interviews, name: str) -> KnownName:
     )
     if known_name is None:
         options = suggest(name, dict.fromkeys(known_name.shown for known_name in known)) or "none yet"
-        raise InputError(f"no name is shown as {name!r}; known: {options}")
+        raise InputError(f"no name has the replacement {name!r}; choose from: {options}")
     return known_name
 
 

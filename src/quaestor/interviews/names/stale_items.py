@@ -54,10 +54,10 @@ def refuse_stale_items(interviews: Interviews | None, viewer: str) -> None:
     if interviews is None or viewer == interviews.coding.lead or not (interviews.study.root / FOLDER).is_dir():
         return
 
-    def named() -> bool:
+    def has_names() -> bool:
         return any(list_open_places(interviews)) or any(find_stale_items(interviews))
 
-    if interviews.remembered("items with names", _stamp(interviews), named):
+    if interviews.remembered("items with names", _stamp(interviews), has_names):
         raise StateError(
             "a name in these interviews became known after their items were built: search is available again once the "
             "lead has run `quaestor interview items`, `quaestor ingest turns` and `quaestor funnel`"

@@ -164,7 +164,9 @@ def build_coding_sheet(
     shown_as = show_transcript(interviews, interview)
     transcript = shown_as.transcript
     guide = interviews.guide(transcript.guide, transcript.version)
-    windows, items = interviews.remembered(f"windows/{interview}", shown_as.seen, lambda: _laid_out(transcript))
+    windows, items = interviews.remembered(
+        f"windows/{interview}", shown_as.seen, lambda: _list_pages_and_items(transcript)
+    )
     with coding.locked_state() as state:
         place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan)
@@ -211,7 +213,7 @@ def find_next_transcript(coding: CodingSession, interviews: Interviews, sheet: C
     return next((interview_id for interview_id in [*known[here + 1 :], *known[:here]] if interview_id in left), "")
 
 
-def _laid_out(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
+def _list_pages_and_items(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
     """Returns the pages of a transcript and the items of its turns, which are the same for every page."""
     return split_pages(transcript), [build_item_id(transcript.interview, turn.number) for turn in transcript.turns]
 

@@ -7,8 +7,8 @@ import numpy as np
 from quaestor.interviews.themes.co_occurrence import compute_saturation, describe_stop
 from quaestor.interviews.themes.records import TURN, InterviewThemes, count_mentions, find_occurrences
 from quaestor.measures.co_occurrence import co_occurrence
-from quaestor.render.figures.code_grid import draw_co_occurrence, draw_code_map
 from quaestor.render.figures.export import render_svg
+from quaestor.render.figures.grids import draw_co_occurrence, draw_code_map
 from quaestor.render.figures.records import CodeCounts, Figure, SaturationPoint
 from quaestor.render.figures.saturation import draw_saturation
 
@@ -24,7 +24,7 @@ def draw_figures(themes: InterviewThemes) -> list[Figure]:
 
 def draw_figure(themes: InterviewThemes, name: str) -> Figure:
     """Draws the figure of this name."""
-    return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _together}[name](themes)
+    return {SATURATION: _saturation, CODE_MAP: _code_map, TOGETHER: _draw_co_occurrence}[name](themes)
 
 
 def render_figure(themes: InterviewThemes, name: str) -> str | None:
@@ -54,7 +54,7 @@ def _code_map(themes: InterviewThemes) -> Figure:
     return draw_code_map(themes.participants, rows)
 
 
-def _together(themes: InterviewThemes) -> Figure:
+def _draw_co_occurrence(themes: InterviewThemes) -> Figure:
     """Draws the codes that co-occur most often, in the order of the codebook."""
     _, matrix = find_occurrences(themes, TURN)
     counts = co_occurrence(matrix).counts

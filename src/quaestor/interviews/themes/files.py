@@ -154,10 +154,12 @@ def find_quotations(themes: InterviewThemes, code: str) -> tuple[str, list[Quota
     """Returns the name of a code or theme, and its quotations."""
     names = {code.theme: code.theme_name for code in themes.codes} | {code.id: code.path for code in themes.codes}
     if code not in names:
-        raise InputError(f"no quotation has the code {code!r}; codes with quotations: {_some(code, list(names))}")
+        raise InputError(
+            f"no quotation has the code {code!r}; codes with quotations: {_list_similar(code, list(names))}"
+        )
     return names[code], themes.of(code)
 
 
-def _some(code: str, names: Sequence[str]) -> str:
+def _list_similar(code: str, names: Sequence[str]) -> str:
     sort = sort_by_similarity(code, names)
     return (join_with_or(sort[:6]) or "none yet") + (" …" if len(sort) > 6 else "")

@@ -305,7 +305,7 @@ def _references(interviews: Interviews, book: Codebook, quotations: Sequence[Quo
                 items = [(item.code, item.label) for item in question.items]
                 reference_questions[question.id] = (question.text, items, question.other)
     for name, (text, items, other) in reference_questions.items():
-        named = _named(book, [code for code, _ in items], quotations)
+        named = _map_mentions(book, [code for code, _ in items], quotations)
         tallies = [
             ReferenceTally(code, label, _ticking(talks, people, name, code), *named.get(code, ((), ())))
             for code, label in items
@@ -340,14 +340,14 @@ def _others(
     return [(words, tuple(dict.fromkeys(who))) for words, who in additions.values()]
 
 
-def _named(
+def _map_mentions(
     book: Codebook, items: Sequence[str], quotations: Sequence[Quotation]
 ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
     """Maps each item to (participants, codes): a code with the item's id mentions it, its siblings mention `other`.
 
     If the code was merged, the code that it was merged into mentions the item.
     """
-    here: dict[str, tuple[str, ...]] = {item: (_in_place_of(book, item),) for item in items if item in book.codes}
+    here: dict[str, tuple[str, ...]] = {item: (_follow_merges(book, item),) for item in items if item in book.codes}
     theirs = {code for codes in here.values() for code in codes}
     above = {book.codes[code].parent for code in theirs} - {""}
     used = {quotation.code for quotation in quotations} - theirs
@@ -362,7 +362,7 @@ def _named(
     }
 
 
-def _in_place_of(book: Codebook, code: str) -> str:
+def _follow_merges(book: Codebook, code: str) -> str:
     while into := book.codes[code].into:
         code = into
     return code

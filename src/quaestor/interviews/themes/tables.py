@@ -47,8 +47,8 @@ def base_notes(themes: InterviewThemes) -> tuple[str, ...]:
     """Returns the notes on what was counted and what was left out."""
     several = len(themes.interviews)
     notes = [
-        f"{_counted(len(themes.quotations), 'quotation')} of {_counted(len(themes.participants), 'participant')} in "
-        f"{_counted(several, 'coded interview')} ({', '.join(themes.rounds)}); a participant counts once for a code."
+        f"{_count(len(themes.quotations), 'quotation')} of {_count(len(themes.participants), 'participant')} in "
+        f"{_count(several, 'coded interview')} ({', '.join(themes.rounds)}); a participant counts once for a code."
     ]
     notes += (_describe_uncounted(turns, themes.rounds) for turns in themes.uncounted)
     if themes.missing:
@@ -56,14 +56,14 @@ def base_notes(themes: InterviewThemes) -> tuple[str, ...]:
         notes.append(f"{join_with_and(themes.missing)} {verb} not counted: nothing that they said is decided yet.")
     if themes.declined:
         verb = "is" if themes.declined == 1 else "are"
-        notes.append(f"{_counted(themes.declined, 'participant')} declined after the interview and {verb} not counted.")
+        notes.append(f"{_count(themes.declined, 'participant')} declined after the interview and {verb} not counted.")
     if themes.uncoded:
-        notes.append(f"{_counted(themes.uncoded, 'passage')} without a code because it was split or withdrawn.")
+        notes.append(f"{_count(themes.uncoded, 'passage')} without a code because it was split or withdrawn.")
     if themes.in_vivo:
-        notes.append(f"{_counted(themes.in_vivo, 'passage')} in vivo, not adopted as a code, not counted.")
+        notes.append(f"{_count(themes.in_vivo, 'passage')} in vivo, not adopted as a code, not counted.")
     if themes.withdrawn:
         verb = "is" if themes.withdrawn == 1 else "are"
-        notes.append(f"{_counted(themes.withdrawn, 'participant')} withdrew and {verb} not counted.")
+        notes.append(f"{_count(themes.withdrawn, 'participant')} withdrew and {verb} not counted.")
     if themes.simulated:
         notes.append("The raters were simulated.")
     notes += themes.blindness
@@ -82,10 +82,10 @@ def _describe_uncounted(uncounted: UncountedTurns, rounds: Sequence[str]) -> str
         OTHER_SPEAKER: "coded before the speaker was corrected to somebody else, not counted",
     }
     people = ", ".join(f"{participant} ({number:,})" for participant, number in uncounted.turns)
-    return f"{_counted(uncounted.total, 'turn')} {words[uncounted.reason]}: {people}."
+    return f"{_count(uncounted.total, 'turn')} {words[uncounted.reason]}: {people}."
 
 
-def _counted(number: int, word: str, plural: str = "s") -> str:
+def _count(number: int, word: str, plural: str = "s") -> str:
     return f"{number:,} {word}{'' if number == 1 else plural}"
 
 
@@ -257,7 +257,7 @@ def _listing(
     related = (
         {}
         if alone
-        else {quotation.id: also_coded for quotation in quotations if (also_coded := _beside(themes, quotation))}
+        else {quotation.id: also_coded for quotation in quotations if (also_coded := _list_related(themes, quotation))}
     )
     groups = []
     for code in codes:
@@ -265,9 +265,9 @@ def _listing(
         for number, quotation in enumerate(
             (quotation for quotation in quotations if quotation.code == code.id), start=1
         ):
-            more = (_also(themes, related.get(quotation.id, [])),) if related else ()
+            more = (_related_cell(themes, related.get(quotation.id, [])),) if related else ()
             rows.append(
-                Row(f"{quotation.code}-{number}", quotation.participant, (*_said_cells(fields, quotation), *more))
+                Row(f"{quotation.code}-{number}", quotation.participant, (*_field_cells(fields, quotation), *more))
             )
         groups.append(Group("" if alone else code.name, tuple(rows)))
     columns = (
@@ -277,15 +277,15 @@ def _listing(
     )
     name = codes[0].id if alone else theme
     title = f"{codes[0].name if alone else codes[0].theme_name}: {join_with_and(fields)}, in the participants' words"
-    return Table(name, _begun(title), "who", columns, tuple(groups), notes=_notes(themes, fields, quotations))
+    return Table(name, _capitalise(title), "who", columns, tuple(groups), notes=_notes(themes, fields, quotations))
 
 
-def _said_cells(fields: Sequence[str], quotation: Quotation) -> tuple[Cell, ...]:
-    cells = [Cell((_told(quotation.fields.get(field, "")),)) for field in fields]
+def _field_cells(fields: Sequence[str], quotation: Quotation) -> tuple[Cell, ...]:
+    cells = [Cell((_format_field(quotation.fields.get(field, "")),)) for field in fields]
     return (*cells, Cell((f"“{quotation.words}”",), (), select_by(QUOTATION, quotation.id)))
 
 
-def _told(words: str) -> str:
+def _format_field(words: str) -> str:
     if SEPARATOR in words:
         return f"{DIFFER}: {words.replace(SEPARATOR, ' or ')}"
     return words or UNSAID
@@ -298,16 +298,18 @@ def join_with_and(names: Sequence[str]) -> str:
 
 def _notes(themes: InterviewThemes, fields: Sequence[str], quotations: Sequence[Quotation]) -> tuple[str, ...]:
     differ = any(SEPARATOR in quotation.fields.get(field, "") for quotation in quotations for field in fields)
-    note = f"{_begun(DIFFER)}: they gave the same code but filled in its fields differently, and nobody has decided."
+    note = (
+        f"{_capitalise(DIFFER)}: they gave the same code but filled in its fields differently, and nobody has decided."
+    )
     return (*([note] if differ else []), *base_notes(themes))
 
 
-def _beside(themes: InterviewThemes, quotation: Quotation) -> list[Quotation]:
+def _list_related(themes: InterviewThemes, quotation: Quotation) -> list[Quotation]:
     """Returns the quotations of other themes in the same answer, such as what is done about a defect."""
     return [two for two in themes.quotations if two.theme != quotation.theme and {*quotation.answers} & {*two.answers}]
 
 
-def _also(themes: InterviewThemes, related: Sequence[Quotation]) -> Cell:
+def _related_cell(themes: InterviewThemes, related: Sequence[Quotation]) -> Cell:
     names = [code.name for code in themes.codes if code.id in {two.code for two in related}]
     opens = select_by(QUOTATION, *(two.id for two in related)) if related else None
     return Cell((", ".join(names) or NOTHING,), (), opens)
@@ -322,7 +324,7 @@ def _by_first_field(
     for key, title in (_value(quotation, field) for quotation in quotations):
         titles.setdefault(key, title)
     last = [f"{field} {title}" for title in (UNSAID, DIFFER)]
-    ordered = [*sorted(titles.keys() - set(last), key=_on_scale), *(key for key in last if key in titles)]
+    ordered = [*sorted(titles.keys() - set(last), key=_scale_order), *(key for key in last if key in titles)]
     if len(titles.keys() - set(last)) > _MOST_VALUES:
         return None
     rows = []
@@ -339,10 +341,10 @@ def _by_first_field(
     )
     title = f"{codes[0].theme_name} by type and {field}"
     notes = _notes(themes, [field], quotations)
-    return Table(f"{theme}-{field}", _begun(title), "type", columns, (Group("", tuple(rows)),), notes=notes)
+    return Table(f"{theme}-{field}", _capitalise(title), "type", columns, (Group("", tuple(rows)),), notes=notes)
 
 
-def _on_scale(key: str) -> tuple[int, str]:
+def _scale_order(key: str) -> tuple[int, str]:
     """Sorts words of a scale from low to high, and other words after them."""
     words = key.partition("=")[2]
     return _SCALE.index(words) if words in _SCALE else len(_SCALE), key
@@ -364,7 +366,7 @@ def _quoted(several: Sequence[Quotation]) -> Cell:
     return Cell((whole(number) if number else NOTHING,), (number,), opens)
 
 
-def _begun(title: str) -> str:
+def _capitalise(title: str) -> str:
     return f"{title[:1].upper()}{title[1:]}"
 
 

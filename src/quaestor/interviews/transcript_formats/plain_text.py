@@ -67,14 +67,14 @@ class _Paragraph:
 
 def find_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[TextLine]:
     """Returns the lines that are not empty, each with its possible opening."""
-    written = list(_written(_unquoted(lines, named)))
+    written = list(_read_lines(_unquoted(lines, named)))
     if not written:
         return []
     filled = [line.text for line, _ in written]
     openings = find_line_openings(filled, named)
     heads = find_heads(filled, openings, named)
     times = _lines_of_times(filled, openings, heads)
-    under_times = _named_under_times(filled, list(times), named)
+    under_times = _find_names_under_times(filled, list(times), named)
     turn_lines: list[TextLine] = []
     start: float | None = None
     for place, (line, gap) in enumerate(written):
@@ -91,7 +91,7 @@ def find_openings(lines: Sequence[str], named: tuple[str, ...] = ()) -> list[Tex
     return turn_lines
 
 
-def _written(lines: Sequence[str]) -> Iterator[tuple[TextLine, bool]]:
+def _read_lines(lines: Sequence[str]) -> Iterator[tuple[TextLine, bool]]:
     """Yields nonempty lines without the times among their words, and whether an empty line precedes each."""
     gap, start = True, None
     for line in lines:
@@ -118,20 +118,20 @@ def _lines_of_times(lines: Sequence[str], openings: Sequence[Opening | None], he
     if not times_by_line and not any(opening is not None and opening.way == SURE for opening in openings):
         times_by_line = {place: parse_stamp(line) or 0.0 for place, line in enumerate(lines) if _ALONE.fullmatch(line)}
         begun = {*heads, *(place for place, opening in enumerate(openings) if opening is not None)}
-        if _between_turns(times_by_line, lines, begun):
+        if _are_times_between_turns(times_by_line, lines, begun):
             return times_by_line
     throughout = len(times_by_line) > 1 and (0 in times_by_line or len(times_by_line) >= _TIMES_ABOVE * len(lines))
     return times_by_line if throughout and list(times_by_line.values()) == sorted(times_by_line.values()) else {}
 
 
-def _between_turns(times_by_line: dict[int, float], lines: Sequence[str], begun: Collection[int]) -> bool:
+def _are_times_between_turns(times_by_line: dict[int, float], lines: Sequence[str], begun: Collection[int]) -> bool:
     """Whether times occasionally precede turns, as Google Meet writes them every few minutes."""
     whole = all(lines[place].count(":") == 2 and place + 1 in begun for place in times_by_line)
     times = list(times_by_line.values())
     return bool(times_by_line) and whole and times == sorted(set(times))
 
 
-def _named_under_times(lines: Sequence[str], timed: Sequence[int], named: Collection[str] = ()) -> frozenset[int]:
+def _find_names_under_times(lines: Sequence[str], timed: Sequence[int], named: Collection[str] = ()) -> frozenset[int]:
     """Returns the indexes of lines with a speaker between time and words, as in older Teams files."""
     ends = [*timed[1:], len(lines)][: len(timed)]
     names = [lines[place + 1] for place, end in zip(timed, ends, strict=True) if end - place > 2]
@@ -195,10 +195,10 @@ def _paragraphs(lines: Sequence[TextLine], speakers: Speakers) -> Iterator[_Para
             inner = _TIMED.fullmatch(opening.rest) if opening.start is None else None
             at = _Paragraph(opening.label, opening.start, [opening.rest])
             if inner and _shape(inner["time"]) == after:
-                at = _begun(opening.label, inner)
+                at = _start_paragraph(opening.label, inner)
         elif timed and _shape(timed["time"]) in shapes:
             yield at
-            at = _begun(at.speaker, timed)
+            at = _start_paragraph(at.speaker, timed)
         elif line.start is not None:
             yield at
             at = _Paragraph(at.speaker, line.start, [line.text])
@@ -207,7 +207,7 @@ def _paragraphs(lines: Sequence[TextLine], speakers: Speakers) -> Iterator[_Para
     yield at
 
 
-def _begun(speaker: str, timed: re.Match[str]) -> _Paragraph:
+def _start_paragraph(speaker: str, timed: re.Match[str]) -> _Paragraph:
     return _Paragraph(speaker, parse_stamp(timed["time"]), [timed["rest"]], parse_stamp_end(timed["time"]))
 
 
@@ -225,7 +225,7 @@ Heads = dict[int, Opening]
 
 def find_heads(lines: Sequence[str], openings: Sequence[Opening | None], named: Collection[str] = ()) -> Heads:
     """Finds lines that name a speaker without a colon, by index; returns none if the file writes names with a colon."""
-    readings = [_timed(lines, named), _alone(lines, named), _tabbed(lines, named)]
+    readings = [_timed(lines, named), _find_bold_names(lines, named), _tabbed(lines, named)]
     sure = any(opening is not None and opening.way == SURE for opening in openings)
     spoken = Counter(opening.label for opening in openings if opening is not None)
     usual = sum(count for label, count in spoken.items() if named or count > 1 or is_word_for_a_speaker(label))
@@ -243,19 +243,19 @@ def _timed(lines: Sequence[str], named: Collection[str]) -> Heads:
         label = _called(timed["label"]) if timed else ""
         if timed and label:
             heads[place] = Opening(label, "", parse_stamp(timed["time"]), SURE)
-    heads = _above_words(_of_speakers(heads, named), len(lines), named)
+    heads = _above_words(_keep_speakers(heads, named), len(lines), named)
     starts = [head.start or 0.0 for head in heads.values()]
     return heads if starts == sorted(starts) else {}
 
 
-def _alone(lines: Sequence[str], named: Collection[str]) -> Heads:
+def _find_bold_names(lines: Sequence[str], named: Collection[str]) -> Heads:
     """Finds `**Name**` above the words; a bare name only for given speakers."""
     labels = {
         place: Opening(label, "", None, SURE)
         for place, line in enumerate(lines)
         if (label := _called(line)) and (label in named or _BOLD.fullmatch(line))
     }
-    return _above_words(_of_speakers(labels, named), len(lines), named)
+    return _above_words(_keep_speakers(labels, named), len(lines), named)
 
 
 def _tabbed(lines: Sequence[str], named: Collection[str]) -> Heads:
@@ -266,7 +266,7 @@ def _tabbed(lines: Sequence[str], named: Collection[str]) -> Heads:
         label = _called(tabbed["label"].strip()) if tabbed else ""
         if tabbed and label:
             heads[place] = Opening(label, tabbed["rest"].strip(), parse_stamp(tabbed["time"]), MARKED)
-    heads = _of_speakers(heads, named)
+    heads = _keep_speakers(heads, named)
     several = len({head.label for head in heads.values()}) > 1 and len(heads) >= _BEFORE_TABS * len(lines)
     return heads if named or several else {}
 
@@ -280,7 +280,7 @@ def _called(text: str) -> str:
     return label if len(label) <= LONGEST and _NEVER.isdisjoint(label) else ""
 
 
-def _of_speakers(heads: Heads, named: Collection[str]) -> Heads:
+def _keep_speakers(heads: Heads, named: Collection[str]) -> Heads:
     """Keeps the lines that name a speaker: a given one, a usual word for one, or a name that occurs again.
 
     If these are most of all names, names that occur once are speakers too.

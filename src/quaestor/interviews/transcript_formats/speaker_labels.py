@@ -184,7 +184,7 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class _Ways:
+class _LabelPatterns:
     """Patterns of a line that names somebody: `Name: …` before the words, or `Name  0:03` above them."""
 
     spoken: re.Pattern[str]
@@ -192,7 +192,7 @@ class _Ways:
 
 
 @lru_cache(maxsize=32)
-def _ways(named: tuple[str, ...] = ()) -> _Ways:
+def _build_patterns(named: tuple[str, ...] = ()) -> _LabelPatterns:
     """Builds the patterns for exactly the given speakers, or for any label.
 
     Spaces are possessive (`*+`): with two adjacent runs of them, backtracking would take hours.
@@ -201,7 +201,7 @@ def _ways(named: tuple[str, ...] = ()) -> _Ways:
         r"\s++".join(map(re.escape, speaker.split())) for speaker in sorted(named, key=len, reverse=True)
     )
     label, boxed = literal or _LABEL, literal or _BOXED
-    return _Ways(
+    return _LabelPatterns(
         re.compile(
             rf"(?:(?P<before>{STAMP})\s*+(?:[-–—]\s*+)?)?(?:(?P<label>{label})|\[(?P<boxed>{boxed})\])\s*+"
             rf"(?P<after>{STAMP})?\s*+(?::(?:\s|$)|：)(?P<rest>.*)",
@@ -232,7 +232,7 @@ def _read_list_item(line: str, named: tuple[str, ...]) -> tuple[Opening | None, 
 
 def find_line_opening(line: str, named: tuple[str, ...] = ()) -> Opening | None:
     """Returns whom a line may name; whether it really does depends on the whole file or on the given speakers."""
-    ways = _ways(named)
+    ways = _build_patterns(named)
     text, way = _strip_markdown(line.strip(), ways)
     match = ways.heading.fullmatch(text) or ways.spoken.fullmatch(text)
     if match is None:
@@ -249,7 +249,7 @@ def find_line_opening(line: str, named: tuple[str, ...] = ()) -> Opening | None:
     return Opening(label, (parts.get("rest") or "").strip(), parse_stamp(stamp), way)
 
 
-def _strip_markdown(text: str, ways: _Ways) -> tuple[str, str]:
+def _strip_markdown(text: str, ways: _LabelPatterns) -> tuple[str, str]:
     """Removes Markdown around the name at the beginning of a line, and tells how the name is marked."""
     led = _LED.fullmatch(text)
     if led:

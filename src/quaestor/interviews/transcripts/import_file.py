@@ -127,7 +127,7 @@ class TranscriptImport:
     """How many questions of the guide were found in it."""
     questions: int
     left_out: int = 0
-    """How many notes, styles and headers of the file are not part of the conversation; `left_out_of` has their text."""
+    """How many notes, styles and headers are not part of the conversation; `read_omitted_text` has their text."""
     doubtful: bool = False
     """Whether letters may be wrong: the file does not declare its encoding, and their combinations are unusual."""
     new: bool = True
@@ -144,7 +144,7 @@ def import_transcript(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-    held: str | None = None,
+    day: str | None = None,
     group: str | None = None,
 ) -> TranscriptImport:
     """Imports the transcript of an interview from a file, which is only read."""
@@ -152,7 +152,7 @@ def import_transcript(
         raise InputError(f"{path} is not a file: name the transcript file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
-    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart, held, group)
+    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart, day, group)
 
 
 def import_bytes(
@@ -166,17 +166,17 @@ def import_bytes(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-    held: str | None = None,
+    day: str | None = None,
     group: str | None = None,
 ) -> TranscriptImport:
     """Imports a transcript from bytes; the same file again changes nothing, another one needs `replace`."""
     interview = interviews.interview(name)
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
-    check_day(held or "", interviews.today())
+    check_day(day or "", interviews.today())
     known = find_latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.content["sha256"] == sha256 and not replace:
-        record_occasion(interviews, name, held, group, actor)
+        record_occasion(interviews, name, day, group, actor)
         return _build_result(interviews, name, known.content, new=False)
     refused = explain_import_refusal(interviews, name)
     if refused:
@@ -205,7 +205,7 @@ def import_bytes(
         NewEntry("match", who, {"questions": _match_questions(read, voices, guide), "how": MATCHED}, *about),
     )
     interviews.forget()
-    record_occasion(interviews, name, held, group, actor)
+    record_occasion(interviews, name, day, group, actor)
     return _build_result(interviews, name, content, new=True, replaced=known is not None)
 
 

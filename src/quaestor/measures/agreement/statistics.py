@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.measures.agreement.alpha import Distance, krippendorff_alpha
 from quaestor.measures.agreement.chance_corrected import (
+    Distance,
     build_membership,
     cohen_kappa,
     fleiss_kappa,
     gwet_ac,
     jaccard_distance,
+    krippendorff_alpha,
     linear_weights,
     masi_distance,
     percent_agreement,

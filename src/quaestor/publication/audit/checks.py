@@ -12,7 +12,7 @@ import numpy as np
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import suggest
 from quaestor.measures.agreement.chance_corrected import kappa_range
-from quaestor.measures.correlation import p_range, pearson
+from quaestor.measures.association import p_range, pearson
 from quaestor.publication.audit.compare import compare_numbers, explain_differences, find_numbers, judge
 from quaestor.publication.audit.printed import FINDINGS, Printed, PrintedRow
 from quaestor.publication.audit.printed_settings import PrintedCheck, PrintedTable

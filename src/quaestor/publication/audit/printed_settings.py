@@ -58,7 +58,7 @@ class PrintedTable(Settings):
     sum_to: Name | None = None
 
     @model_validator(mode="after")
-    def _sums_are_of_columns(self) -> Self:
+    def _check_sums(self) -> Self:
         if bool(self.sum_of) != (self.sum_to is not None):
             raise ValueError("sum_of and sum_to must be given together")
         for name in (*self.sum_of, *([self.sum_to] if self.sum_to else [])):
@@ -88,7 +88,7 @@ class PrintedCheck(Settings):
     note: str = ""
 
     @model_validator(mode="after")
-    def _has_what_it_needs(self) -> Self:
+    def _check_required_keys(self) -> Self:
         needs: dict[str, tuple[str, ...]] = {
             "sum": ("of", "equals"),
             "share": ("of", "among", "equals"),
@@ -131,7 +131,7 @@ class SurveyFigures(Settings):
     """Alternative counts: by description, the condition for each printed row."""
 
     @model_validator(mode="after")
-    def _otherwise_is_of_rows(self) -> Self:
+    def _check_otherwise(self) -> Self:
         for how, rows in self.otherwise.items():
             for row in rows:
                 if row not in self.rows:
@@ -173,7 +173,7 @@ class PrintedSettings(Settings):
     """The file of the printed funnel: step, posts; in the order of the study's steps."""
 
     @model_validator(mode="after")
-    def _tables_are_named_once(self) -> Self:
+    def _check_tables(self) -> Self:
         names = [table.table for table in self.tables]
         for number, name in enumerate(names):
             if name in names[:number]:

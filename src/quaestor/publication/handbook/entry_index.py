@@ -55,7 +55,7 @@ class EntryIndex:
         """Returns the children of a code, or the top-level codes."""
         return self._children.get(entry.id if entry else None, [])
 
-    def way(self, entry: Entry) -> list[Entry]:
+    def list_ancestors(self, entry: Entry) -> list[Entry]:
         """Returns the ancestors of a code, from the root."""
         return [self.entries[id] for id in entry.path[:-1]]
 

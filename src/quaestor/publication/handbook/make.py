@@ -24,8 +24,7 @@ from quaestor.publication.audit.printed import Printed, read_printed
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
 from quaestor.publication.handbook.site import build_handbook
 from quaestor.publication.publication import open_computed, why_no_results
-from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import fingerprint_inputs, record_build
+from quaestor.publication.publication_status import GuardedPublication, fingerprint_inputs, record_build
 from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import YEAR, StudyResults
@@ -69,7 +68,7 @@ def _build_handbook(study: Study, computed: Computed) -> Handbook:
 
 def _from_results(study: Study, results: StudyResults, notes: Sequence[str]) -> Handbook:
     tree = study.settings.results.tree
-    entries = tuple(_entry(study, results, code) for code in _in_order(results.coded.book, tree))
+    entries = tuple(_entry(study, results, code) for code in _walk_tree(results.coded.book, tree))
     origin = "synthetic" if results.synthetic else "computed"
     count = len(results.decided)
     if results.synthetic:
@@ -104,7 +103,7 @@ def _handbook(
     )
 
 
-def _in_order(book: Codebook, tree: str) -> Iterable[Code]:
+def _walk_tree(book: Codebook, tree: str) -> Iterable[Code]:
     """Yields every code of a tree, parents before children."""
 
     def walk(code: Code) -> Iterable[Code]:
@@ -196,7 +195,7 @@ def _from_printed(study: Study, printed: Printed) -> Handbook:
     total = sum(figures.by_key.get((cited[code.id], TOTAL)) or 0 for code in book.children("", tree))
     entries = [
         _plain_entry(book, code, cited[code.id], figures.measures(book, code, cited[code.id], names, total))
-        for code in _in_order(book, tree)
+        for code in _walk_tree(book, tree)
     ]
     views = [
         entry.measures.views for entry in entries if len(entry.path) == _OBJECT and entry.measures.views is not None

@@ -76,7 +76,7 @@ class HandbookPages:
         total = max(entry.posts_total, len(entry.posts))
         return {
             "entry": entry,
-            "way": self.shelf.way(entry),
+            "ancestors": self.shelf.list_ancestors(entry),
             "children": children,
             "below": {post.item for child in children for post in child.posts},
             "neighbours": self.shelf.neighbours(entry),
@@ -107,7 +107,7 @@ def _environment(shelf: EntryIndex) -> Environment:
         book=shelf.book,
         address=shelf.address,
         children_of=shelf.children,
-        way_of=shelf.way,
+        ancestors_of=shelf.list_ancestors,
         place_of=lambda entry: _place(shelf, entry),
         codes=len(shelf.entries),
     )
@@ -129,7 +129,7 @@ def _environment(shelf: EntryIndex) -> Environment:
 
 def _place(shelf: EntryIndex, entry: Entry) -> str:
     """`Object in data processing`."""
-    above = " › ".join(ancestor.name for ancestor in shelf.way(entry))
+    above = " › ".join(ancestor.name for ancestor in shelf.list_ancestors(entry))
     return f"{entry.level} in {above}" if above else entry.level
 
 

@@ -15,8 +15,7 @@ from quaestor.base.files import build_folder, write_atomically
 from quaestor.publication.audit.printed import Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
-from quaestor.publication.report.records import Report
-from quaestor.publication.report.write import MARK, write_audit_page, write_report
+from quaestor.publication.report.write import MARK, Report, write_audit_page, write_report
 from quaestor.publication.survey_answers import ANSWERS_FOLDER, mapping_file, read_fielded_survey
 from quaestor.publication.survey_audit import figure_tables, list_figures
 from quaestor.render.report_parts import Fact, Section
@@ -44,10 +43,10 @@ def find_export(data: Path, mapping: ColumnMapping) -> Path:
         raise InputError(
             f"{data} contains no table ({', '.join(_KINDS)}): name the folder with the public file of answers"
         )
-    fitting = [path for path in tables if not _lacking(path, mapping)]
+    fitting = [path for path in tables if not _list_missing(path, mapping)]
     if not fitting:
-        nearest = min(tables, key=lambda path: len(_lacking(path, mapping)))
-        lacking = _columns_in_words(_lacking(nearest, mapping))
+        nearest = min(tables, key=lambda path: len(_list_missing(path, mapping)))
+        lacking = _columns_in_words(_list_missing(nearest, mapping))
         raise InputError(
             f"no table in {data} has the columns of the survey; {nearest.name} comes closest but lacks {lacking}: "
             "use the file of answers as published"
@@ -60,7 +59,7 @@ def find_export(data: Path, mapping: ColumnMapping) -> Path:
 
 def _require_columns(path: Path, mapping: ColumnMapping) -> None:
     _columns(path)  # raises its own error if the file is not a table
-    lacking = _lacking(path, mapping)
+    lacking = _list_missing(path, mapping)
     if lacking:
         raise InputError(
             f"{path} lacks {_columns_in_words(lacking)} of the survey: use the file of answers as published"
@@ -72,7 +71,7 @@ def _columns_in_words(lacking: list[str]) -> str:
     return f"the column{'' if len(lacking) == 1 else 's'} {', '.join(lacking[:3])}{more}"
 
 
-def _lacking(path: Path, mapping: ColumnMapping) -> list[str]:
+def _list_missing(path: Path, mapping: ColumnMapping) -> list[str]:
     """Lists the mapped columns that a table lacks; all of them if it cannot be read."""
     try:
         there = _columns(path)

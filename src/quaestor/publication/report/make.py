@@ -18,10 +18,8 @@ from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
 from quaestor.publication.publication import Publication, audit_study, compute_publication, open_computed
-from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import fingerprint_inputs, record_build
-from quaestor.publication.report.records import Report
-from quaestor.publication.report.write import MARK, write_audit_page, write_report
+from quaestor.publication.publication_status import GuardedPublication, fingerprint_inputs, record_build
+from quaestor.publication.report.write import MARK, Report, write_audit_page, write_report
 from quaestor.publication.results import figures
 from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.threats import list_threats
@@ -44,7 +42,7 @@ class ReportOutcome:
     tables: int
     figures: int
     findings: int
-    held: int
+    supported: int
     failures: tuple[str, ...]
     missing: dict[str, str]
     audit: Audit | None
@@ -121,7 +119,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notif
         title=about.title or about.name,
         description=about.description,
         notices=(
-            *_notices(results),
+            *_list_notices(results),
             *computed.undecided_notes(),
             *computed.funnel_notes(),
             *(notice for part in parts for notice in part.notices),
@@ -140,7 +138,7 @@ def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notif
     )
 
 
-def _notices(results: StudyResults | None) -> list[str]:
+def _list_notices(results: StudyResults | None) -> list[str]:
     notes: list[str] = []
     if results is None:
         return notes

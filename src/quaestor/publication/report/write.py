@@ -1,11 +1,12 @@
-"""Writes a report to a folder: the page, its tables in every format, its figures, and the items behind each number."""
+"""A report, and how it is written to a folder: the page, its tables and figures, and the items behind each number."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from itertools import groupby
 from pathlib import Path
@@ -17,10 +18,9 @@ from markupsafe import Markup
 
 from quaestor.base.files import write_atomically
 from quaestor.publication.audit.records import DIFFERS, VERDICTS, Audit, Check
-from quaestor.publication.report.records import Report
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.render.figures.export import render_svg, write_figure
-from quaestor.render.report_parts import MOST_LISTED, ItemColumns
+from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, Section
 from quaestor.render.table_model import Finding, Selection, Table, Value
 from quaestor.render.tables.files import write_table
 from quaestor.render.tables.html import STYLE, to_html
@@ -34,16 +34,16 @@ def items_script(report: Report, tables: Iterable[Table]) -> str:
     if report.columns is None and report.quotations is None:
         return ""
     quoted = {table.id for section in report.sections if section.quoted for table in (*section.tables, *section.folded)}
-    documents = {table.id: _of_table(table, quoted=table.id in quoted) for table in tables}
+    documents = {table.id: _table_json(table, quoted=table.id in quoted) for table in tables}
     data: dict[str, Any] = {
-        **_of_columns(report.columns or ItemColumns((), {})),
-        **({"quotations": _of_columns(report.quotations)} if report.quotations is not None else {}),
-        "tables": {**documents, "finding": _of_findings(report.findings)},
+        **_columns_json(report.columns or ItemColumns((), {})),
+        **({"quotations": _columns_json(report.quotations)} if report.quotations is not None else {}),
+        "tables": {**documents, "finding": _findings_json(report.findings)},
     }
     return f"window.quaestorItems = {json.dumps(data, ensure_ascii=True, separators=(',', ':'))};\n"
 
 
-def _of_columns(columns: ItemColumns) -> dict[str, Any]:
+def _columns_json(columns: ItemColumns) -> dict[str, Any]:
     return {
         "items": [
             [
@@ -67,7 +67,7 @@ def _of_columns(columns: ItemColumns) -> dict[str, Any]:
     }
 
 
-def _of_table(table: Table, *, quoted: bool) -> dict[str, Any]:
+def _table_json(table: Table, *, quoted: bool) -> dict[str, Any]:
     return {
         **({"quoted": True} if quoted else {}),
         "title": f"Table {table.id}. {table.title}",
@@ -83,7 +83,7 @@ def _of_table(table: Table, *, quoted: bool) -> dict[str, Any]:
     }
 
 
-def _of_findings(findings: Iterable[Finding]) -> dict[str, Any]:
+def _findings_json(findings: Iterable[Finding]) -> dict[str, Any]:
     """Gives each value its own title, because values of different findings may share a name."""
     opened = [(finding, value) for finding in findings for value in finding.values if value.selection is not None]
     return {
@@ -281,3 +281,24 @@ def _format_value(value: float | str | None) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if value.is_integer() else f"{value:.4g}"
     return "–" if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Report:
+    """A whole report."""
+
+    title: str
+    description: str
+    notices: tuple[str, ...]
+    """What readers must know first, for example that the evidence is synthetic."""
+    facts: tuple[Fact, ...]
+    findings: tuple[Finding, ...]
+    sections: tuple[Section, ...]
+    threats: tuple[str, ...]
+    missing: Mapping[str, str]
+    columns: ItemColumns | None
+    generated_by: str
+    address: str = ""
+    has_audit: bool = False
+    quotations: ItemColumns | None = None
+    """Quotations from interviews behind the numbers of sections that count them."""

@@ -59,9 +59,9 @@ def _label_new_codes(
         if code.id not in labels:
             label = code.key.upper() if depth == 1 else ""
             if above:
-                separator, taken = "." if depth > _LETTERED else "", set(labels.values())
+                separator, used = "." if depth > _LETTERED else "", set(labels.values())
                 numbers[above] = next(
-                    number for number in count(numbers.get(above, 0) + 1) if f"{above}{separator}{number}" not in taken
+                    number for number in count(numbers.get(above, 0) + 1) if f"{above}{separator}{number}" not in used
                 )
                 label = f"{above}{separator}{numbers[above]}"
             labels[code.id] = label if label and label not in labels.values() else code.id
@@ -173,7 +173,7 @@ def list_position_warnings(study: Study, labels: Mapping[str, str]) -> Iterator[
     cited = [keys for table in study.settings.tables for keys in table.where.values()]
     for value in (*values, *study.settings.quantities):
         cited += [*value.where.values(), *value.among.values(), value.are]
-    found = sorted({key for keys in cited for key in keys if key in codes})
-    if found:
-        shown = ", ".join(f"{label} is {codes[label]}" for label in found[:5])
-        yield f"{study.file.name} cites codes by position: cite them by id ({shown}{' …' if len(found) > 5 else ''})"
+    positions = sorted({key for keys in cited for key in keys if key in codes})
+    if positions:
+        shown = ", ".join(f"{label} is {codes[label]}" for label in positions[:5]) + (" …" if positions[5:] else "")
+        yield f"{study.file.name} cites codes by position: cite them by id ({shown})"

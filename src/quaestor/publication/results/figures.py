@@ -12,11 +12,10 @@ from quaestor.measures.item_columns import NONE
 from quaestor.measures.trends import trend, yearly_shares
 from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.values import Computed
-from quaestor.render.figures.by_year import draw_by_year
 from quaestor.render.figures.discrepancy import draw_discrepancy
 from quaestor.render.figures.forest import draw_forest
 from quaestor.render.figures.funnel import draw_funnel
-from quaestor.render.figures.heat_map import draw_heat_map
+from quaestor.render.figures.grids import draw_heat_map
 from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
 from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
@@ -33,7 +32,7 @@ from quaestor.render.figures.records import (
     YearSeries,
 )
 from quaestor.render.figures.treemap import draw_treemap
-from quaestor.render.figures.trend import draw_trend
+from quaestor.render.figures.years import draw_by_year, draw_trend
 
 _DAYS, _VIEWS = "response_days", "viewcount"
 

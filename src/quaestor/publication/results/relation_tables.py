@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.measures.association import association
-from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.association import association, pearson, spearman
 from quaestor.measures.descriptive import count_groups, count_pairs
 from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
 from quaestor.measures.item_columns import ANY_VALUE, NONE, Attribute

@@ -79,14 +79,14 @@ def _describe_unplaced(results: StudyResults, item: str, facet: str) -> Unplaced
 def list_threats(computed: Computed) -> tuple[str, ...]:
     """Returns the threats derived from the numbers, then those written by the lead."""
     return (
-        *_of_selection(computed),
-        *_of_raters(computed),
-        *_of_results(computed),
+        *_list_selection_threats(computed),
+        *_list_rater_threats(computed),
+        *_list_result_threats(computed),
         *computed.study.settings.report.threats,
     )
 
 
-def _of_selection(computed: Computed) -> Iterator[str]:
+def _list_selection_threats(computed: Computed) -> Iterator[str]:
     if computed.funnel is None or not computed.funnel.steps:
         return
     steps = computed.funnel.steps
@@ -123,7 +123,7 @@ def _of_selection(computed: Computed) -> Iterator[str]:
         yield f"Selection: {computed.funnel.note}."
 
 
-def _of_raters(computed: Computed) -> Iterator[str]:
+def _list_rater_threats(computed: Computed) -> Iterator[str]:
     state = computed.state
     if state is None or not state.rounds:
         return
@@ -140,12 +140,12 @@ def _of_raters(computed: Computed) -> Iterator[str]:
         yield f"Judgement: {note[0].lower()}{note[1:]}"
     for name, round_state in state.rounds.items():
         if round_state.status == CLOSED:
-            yield _of_round(computed, state, name, round_state)
+            yield _describe_round(computed, state, name, round_state)
         else:
             yield f"Judgement: the round {name} is still open, so its numbers may change."
 
 
-def _of_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
+def _describe_round(computed: Computed, state: State, name: str, round_state: RoundState) -> str:
     """Describes a closed round: how well its raters agreed, and how many disagreements were settled."""
     sentences = [
         _describe_agreement(agreement, round_state.plan.statistic, len(round_state.items_left()))
@@ -176,11 +176,11 @@ def _describe_agreement(agreement: Agreement, statistic: str, items: int) -> str
     return f"{article} {statistic} of {decimal(value.value)} on {agreement.facet}" + (f" ({notes})" if notes else "")
 
 
-def _of_results(computed: Computed) -> Iterator[str]:
+def _list_result_threats(computed: Computed) -> Iterator[str]:
     results = computed.results
     if results is None:
         return
-    yield from _left_out(results)
+    yield from _list_left_out(results)
     partly = [
         placement for placement in count_placements(computed) if placement.unplaced and placement.share is not None
     ]
@@ -189,7 +189,7 @@ def _of_results(computed: Computed) -> Iterator[str]:
         yield f"Measurement: phrases place only {series(shares)} in a row; the other items are counted as not placed."
 
 
-def _left_out(results: StudyResults) -> Iterator[str]:
+def _list_left_out(results: StudyResults) -> Iterator[str]:
     for why, count in results.coded.left_out.items():
         yield f"Measurement: {count:,} kept items have no final code: {why}."
     if results.coded.rejected:

@@ -17,7 +17,7 @@ from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_facts import read_post_counts
 from quaestor.evidence.records import FunnelResult
-from quaestor.measures.correlation import pearson, spearman
+from quaestor.measures.association import pearson, spearman
 from quaestor.measures.item_columns import ANY_VALUE
 from quaestor.measures.records import Agreement
 from quaestor.publication.results.item_columns import StudyResults
@@ -92,7 +92,7 @@ def compute_value(computed: Computed, settings: ValueSettings) -> Value:
         if settings.are and computed.results is not None
         else None
     )
-    return _judged(
+    return _check_condition(
         value,
         settings,
         tuple(expectation.get_title(key) for key in settings.are) if expectation is not None else settings.are,
@@ -230,7 +230,7 @@ def _round(computed: Computed, settings: ValueSettings) -> tuple[CodingSession, 
     return computed.coding, name
 
 
-def _of_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSettings], Value]:
+def _count_in_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSettings], Value]:
     def value(computed: Computed, settings: ValueSettings) -> Value:
         coding, name = _round(computed, settings)
         number = count(coding.state, name)
@@ -279,21 +279,21 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "median": _median,
     "correlation": _correlation,
     "agreement": _agreement,
-    "disagreements": _of_round(
+    "disagreements": _count_in_round(
         lambda state, name: len({disagreement.item for disagreement in list_disagreements(state, name)})
     ),
-    "round_items": _of_round(lambda state, name: len(state.rounds[name].items_left())),
-    "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
-    "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
-    "kept": _of_round(_count_kept),
-    "excluded": _of_round(_count_excluded),
+    "round_items": _count_in_round(lambda state, name: len(state.rounds[name].items_left())),
+    "sets": _count_in_round(lambda state, name: len(state.rounds[name].sets)),
+    "set_size": _count_in_round(lambda state, name: state.rounds[name].plan.set_size),
+    "kept": _count_in_round(_count_kept),
+    "excluded": _count_in_round(_count_excluded),
     "step": _step,
     "questions": _posts("questions"),
     "answers": _posts("answers"),
 }
 
 
-def _judged(value: Value, settings: ValueSettings, titles: tuple[str, ...]) -> Value:
+def _check_condition(value: Value, settings: ValueSettings, titles: tuple[str, ...]) -> Value:
     """Checks a value against its condition and, if it fails, adds the expected value."""
     if not value.holds:
         return value

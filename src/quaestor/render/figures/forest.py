@@ -54,7 +54,7 @@ def draw_forest(
         x = frame.width * (threshold - least) / (1 - least)
         canvas.lines([[(x, -6), (x, frame.height)]], INK, width=1.5, dash=(5, 3))
         align = "right" if x > frame.width - 40 else "left" if x < 40 else "center"
-        canvas.text(x, -14, f"needed: {threshold:g}", size=SMALL, align=align)
+        canvas.text(x, -14, f"threshold {threshold:g}", size=SMALL, align=align)
     if not narrow:
         canvas.text(frame.width + 16, -14, shorten(statistic, frame.right - 56, SMALL), color=MUTED, size=SMALL)
         canvas.text(frame.width + frame.right - 16, -14, "n", color=MUTED, size=SMALL, align="right")

@@ -48,7 +48,7 @@ class FacetSettings(Settings):
         return _require_known(kind, _facet_kinds())
 
     @model_validator(mode="after")
-    def _can_be_answered(self) -> Self:
+    def _check_answers(self) -> Self:
         kind = _facet_kinds()[self.kind]
         kind.check_settings(self)
         if self.fields and "fields" not in kind.takes:
@@ -140,7 +140,7 @@ class RoundSettings(Settings):
         return name
 
     @model_validator(mode="after")
-    def _makes_sense(self) -> Self:
+    def _check_consistency(self) -> Self:
         if len(set(self.raters)) < len(self.raters):
             raise ValueError("a rater is listed twice: remove one")
         if self.tie_breaker in self.raters:

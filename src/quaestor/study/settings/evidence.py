@@ -42,7 +42,7 @@ class KindSettings(Settings):
         return patterns
 
     @model_validator(mode="after")
-    def _finds_something(self) -> Self:
+    def _check_patterns(self) -> Self:
         if not (self.title or self.body):
             raise ValueError("a kind needs at least one pattern in title or body")
         return self
@@ -78,7 +78,7 @@ class StepSettings(Settings):
     round: Name | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _check_condition(self) -> Self:
         if not self.model_fields_set - {"step"}:
             raise ValueError(f"the step {self.step!r} has no condition: add one, for example closed = false")
         if self.round and self.model_fields_set - {"step", "round"}:

@@ -42,7 +42,7 @@ class PublishedTableSettings(Settings):
     """Whether items that raters decided to exclude are counted too."""
 
     @model_validator(mode="after")
-    def _has_what_it_needs(self) -> Self:
+    def _check_required_keys(self) -> Self:
         needs: dict[str, tuple[str, ...]] = {
             "counts": ("rows",),
             "codes": ("rows",),
@@ -83,7 +83,7 @@ class ValueSettings(Settings):
     round: Name | None = None
     facet: Name | None = None
     step: Name | None = None
-    # What it has to be
+    # The condition
     equals: float | None = None
     at_least: float | None = None
     at_most: float | None = None
@@ -94,7 +94,7 @@ class ValueSettings(Settings):
     significant: bool = False
 
     @model_validator(mode="after")
-    def _has_what_it_needs(self) -> Self:
+    def _check_required_keys(self) -> Self:
         needs: dict[str, tuple[str, ...]] = {
             "distinct": ("of",),
             "rank": ("of",),
@@ -107,10 +107,10 @@ class ValueSettings(Settings):
         for key in ("round",) if self.kind in rounds else needs.get(self.kind, ()):
             if not getattr(self, key):
                 raise ValueError(f"a value of kind {self.kind!r} needs {key}: add it")
-        self._can_be_judged()
+        self._check_condition()
         return self
 
-    def _can_be_judged(self) -> None:
+    def _check_condition(self) -> None:
         """Raises ValueError if the condition cannot apply to this kind of value."""
         bounds = [key for key in ("equals", "at_least", "at_most", "more_than", "less_than")
                   if getattr(self, key) is not None]  # fmt: skip
@@ -130,7 +130,7 @@ class FindingSettings(Settings):
     values: Annotated[tuple[ValueSettings, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
-    def _names_are_known(self) -> Self:
+    def _check_names(self) -> Self:
         names = [value.name for value in self.values]
         for name in names:
             if names.count(name) > 1:
@@ -168,7 +168,7 @@ class AttributeSettings(Settings):
     column: Name | None = None
 
     @model_validator(mode="after")
-    def _says_where_from(self) -> Self:
+    def _check_origin(self) -> Self:
         if bool(self.first_of) == (self.column is not None):
             raise ValueError("an attribute needs either first_of or column, not both")
         return self
@@ -201,7 +201,7 @@ class ResultSettings(Settings):
     """The version of the codebook for which the citations in this file were checked; default: the first."""
 
     @model_validator(mode="after")
-    def _name_facets(self) -> Self:
+    def _check_facets(self) -> Self:
         for key in ("code", "phrase", "confirm"):
             value = getattr(self, key)
             if value is not None and value.count(".") != 1:

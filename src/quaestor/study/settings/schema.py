@@ -77,7 +77,7 @@ class StudySettings(Settings):
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")
-    def _names_exist(self) -> Self:
+    def _check_names(self) -> Self:
         if self.funnel.source is not None and self.funnel.source not in self.sources:
             raise ValueError(_unknown("funnel.source", self.funnel.source, self.sources))
         kinds = self.all_kinds()
@@ -118,7 +118,7 @@ class StudySettings(Settings):
             for facet in round_state.facets:
                 if facet not in self.facets:
                     raise ValueError(_unknown(f"{key}.facets", facet, self.facets))
-            self._stretches_stand_alone(key, round_state)
+            self._check_passages_are_separate(key, round_state)
             earlier_rounds = {
                 "after": round_state.after,
                 "items.kept_by": round_state.items.kept_by,
@@ -137,7 +137,7 @@ class StudySettings(Settings):
                 raise ValueError(_unknown(f"{key}.items.sample", round_state.items.sample, self.samples))
             names.append(round_state.round)
 
-    def _stretches_stand_alone(self, key: str, round_settings: RoundSettings) -> None:
+    def _check_passages_are_separate(self, key: str, round_settings: RoundSettings) -> None:
         """Raises ValueError if a round mixes passages with other facets: passages are coded on a separate page."""
         coded = [facet for facet in round_settings.facets if self.facets[facet].kind == "stretches"]
         if coded and (len(round_settings.facets) > 1 or round_settings.practice or round_settings.items.set_size):

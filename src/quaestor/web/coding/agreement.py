@@ -97,7 +97,7 @@ class AgreementPages(Pages):
         here = {**same, "first": first, "second": second, "either": "yes" if either else ""}
         context = {
             "round": name,
-            "found": items,
+            "confused": items,
             "either": either,
             "page": page,
             "pages": max(1, -(-items.total // _PAGE)) if items else 1,

@@ -33,7 +33,7 @@ class CodebookPages(Pages):
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, room: CodebookBrowser) -> None:
         super().__init__(session, templates)
-        self._room = room
+        self._browser = room
         environment: Environment = templates.env
         environment.globals["items_of_code"] = _items_of_code
 
@@ -48,10 +48,11 @@ class CodebookPages(Pages):
 
     async def codebook(self, request: Request) -> Response:
         """Shows the tree, or the codes that match a search."""
-        who, asked = viewer(request), request.query_params
-        version, query, facet = parse_version(request, "version"), asked.get("q", "").strip(), asked.get("facet", "")
-        looked = await self.work(lambda: self._room.search(who, version, query, facet))
-        context = {"looked": looked, "shown": looked.codebook, "query": query, "facet": facet}
+        who, parameters = viewer(request), request.query_params
+        query, facet = parameters.get("q", "").strip(), parameters.get("facet", "")
+        version = parse_version(request, "version")
+        search = await self.work(lambda: self._browser.search(who, version, query, facet))
+        context = {"search": search, "shown": search.codebook, "query": query, "facet": facet}
         return self.page(request, "codebook.html", context)
 
     async def code(self, request: Request) -> Response:
@@ -60,28 +61,28 @@ class CodebookPages(Pages):
         if not name:
             return self.go(request, "codebook")
         version = parse_version(request, "version")
-        shown, page = await self.work(lambda: self._room.code(who, name, version))
+        shown, page = await self.work(lambda: self._browser.code(who, name, version))
         reads = require_visitor(request).can(Permission.READ_EVIDENCE)
-        titles = await self.work(lambda: self._room.titles(page.examples)) if reads and page.examples else {}
-        return self.page(request, "code.html", {"shown": shown, "one": page, "code": page.code, "titles": titles})
+        titles = await self.work(lambda: self._browser.titles(page.examples)) if reads and page.examples else {}
+        return self.page(request, "code.html", {"shown": shown, "page": page, "code": page.code, "titles": titles})
 
     async def history(self, request: Request) -> Response:
         who = viewer(request)
-        changes = await self.work(lambda: self._room.changes(who))
+        changes = await self.work(lambda: self._browser.changes(who))
         return self.page(request, "codebook_history.html", {"changes": changes})
 
     async def diff(self, request: Request) -> Response:
         """Compares two versions and marks differences word by word."""
         who, before, after = viewer(request), parse_version(request, "before"), parse_version(request, "after")
-        old, new, differences = await self.work(lambda: self._room.compare(who, before, after))
-        last = (await self.work(lambda: self._room.book(who))).version
+        old, new, differences = await self.work(lambda: self._browser.compare(who, before, after))
+        last = (await self.work(lambda: self._browser.book(who))).version
         return self.page(
             request, "codebook_diff.html", {"before": old, "after": new, "last": last, "differences": differences}
         )
 
     async def file(self, request: Request) -> Response:
         who, version = viewer(request), parse_version(request, "version")
-        text = await self.work(lambda: self._room.file(who, version))
+        text = await self.work(lambda: self._browser.file(who, version))
         headers = {"content-disposition": 'attachment; filename="codebook.toml"'}
         return Response(text, media_type="application/toml", headers=headers)
 
@@ -119,7 +120,7 @@ class CodebookActs(Pages):
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, room: CodebookBrowser) -> None:
         super().__init__(session, templates)
-        self._room = room
+        self._browser = room
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -133,7 +134,7 @@ class CodebookActs(Pages):
         fields = {name: request.query_params.getlist(name) for name in request.query_params}
         if read_text(fields, "act") not in ACTS:
             return self.go(request, "codebook")
-        book = await self.work(lambda: self._room.book(viewer(request)))
+        book = await self.work(lambda: self._browser.book(viewer(request)))
         return await self.work(lambda: self._form(request, fields, book))
 
     async def preview(self, request: Request) -> Response:
@@ -160,20 +161,20 @@ class CodebookActs(Pages):
             return await self._preview_change(request, fields, str(error), 503 if is_unavailable(error) else 422)
         if kind == "codebook.undo":
             return self.go(request, "codebook-history")
-        book = await self.work(lambda: self._room.book(viewer(request)))
+        book = await self.work(lambda: self._browser.book(viewer(request)))
         about = next((name for name in _list_codes(payload) if name in book.codes), "")
         return self.go(request, "code", urlencode({"code": about})) if about else self.go(request, "codebook")
 
     async def _preview_change(self, request: Request, fields: Fields, refused: str = "", status: int = 409) -> Response:
         who = viewer(request)
-        book = await self.work(lambda: self._room.book(who))
+        book = await self.work(lambda: self._browser.book(who))
         try:
             kind, payload = await self.work(lambda: read_change(fields, self._read_base_version(fields)))
-            preview = await self.work(lambda: self._room.preview(who, kind, payload))
+            preview = await self.work(lambda: self._browser.preview(who, kind, payload))
         except QuaestorError as error:
             return self._form(request, fields, book, str(error), status if refused else 422)
         items = list(dict.fromkeys(item for move in preview.moves for item in move.items))
-        titles = await self.work(lambda: self._room.titles(items)) if items else {}
+        titles = await self.work(lambda: self._browser.titles(items)) if items else {}
         context = {
             "preview": preview,
             "form": build_form(fields, book),

@@ -126,7 +126,7 @@ class SettlingPages(CasePages):
         context = {
             "listing": listing,
             "rows": [(row, readings[row.item]) for row in rows],
-            "wanted": filters,
+            "filters": filters,
             "agreed": request.query_params.get("agreed", ""),
             "refused": refused,
             "query": build_query,
@@ -144,7 +144,7 @@ class SettlingPages(CasePages):
         context = {
             "case": case,
             "reading": (await self.readings([case.item, *near]))[case.item],
-            "wanted": filters,
+            "filters": filters,
             "typed": read_typed(typed or {}),
             "last": query.get("last", ""),
             "last_facet": query.get("last_facet", ""),
@@ -234,7 +234,7 @@ def _filter(query: QueryParams) -> DisagreementFilter:
 
 def _filter_in(form: Fields) -> DisagreementFilter:
     """Reads the filter of the list that a form came from."""
-    return DisagreementFilter(bool(first_value(form, "open")), first_value(form, "wanted")[:200])
+    return DisagreementFilter(bool(first_value(form, "open")), first_value(form, "filter")[:200])
 
 
 class TiePages(CasePages):

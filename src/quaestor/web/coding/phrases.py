@@ -44,12 +44,12 @@ class PhrasePages(Pages):
         desk = self.session.desk
         phrases = build_phrase_set(desk.coding, name, who, number)
         if phrases.access != SEE:
-            return {"found": phrases}
+            return {"phrases": phrases}
         if who != desk.coding.lead:
             phrases = mask_set(phrases, self.session.text_mask)
         differing, alike = phrases.differing[:_MOST], phrases.alike[:_MOST]
         return {
-            "found": phrases,
+            "phrases": phrases,
             "differing": differing,
             "alike": alike,
             "titles": read_item_titles(desk, [side.item for side in (*differing, *alike)]),

@@ -179,11 +179,11 @@ async def _from_script(request: Request) -> dict[str, Any]:
 async def _from_form(request: Request) -> dict[str, Any]:
     form = parse_fields(await request.body())
     answers: dict[str, Any] = {}
-    for name, given in form.items():
+    for name, sent in form.items():
         if not name.startswith("answer."):
             continue
         facet = name.removeprefix("answer.")
-        values = [value for value in given if value]
+        values = [value for value in sent if value]
         if values:
             answers[facet] = values if len(values) > 1 else values[0]
     for kind in FACET_KINDS.values():
@@ -240,5 +240,5 @@ class FacetRenderer:
         return self._known(questions) if unanswered else self._rendered(questions)
 
     def _rendered(self, questions: tuple[SheetFacet, ...]) -> Markup:
-        html = self._environment.get_template("facets.html").render(asked_here=questions)
+        html = self._environment.get_template("facets.html").render(questions=questions)
         return Markup(html)  # noqa: S704 - made by a template that escapes

@@ -179,7 +179,7 @@ class RoundPages(Pages):
     async def _round(self, request: Request, name: str, status: int = 200, **more: Any) -> Response:
         who = require_visitor(request).name
         context = await self.work(lambda: self._read_round(name, who))
-        links = _links(request, context["one"], who)
+        links = _links(request, context["overview"], who)
         return self.page(request, "round.html", {**context, "links": links, "typed": {}, **more}, status)
 
     def _read_round(self, name: str, who: str) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class RoundPages(Pages):
         fixed = overview.status != NOT_OPENED
         preview = None if fixed else preview_round(study, coding, find_round_settings(study, name))
         return {
-            "one": overview,
+            "overview": overview,
             "preview": preview,
             "log": list_round_events(coding, name) if coding and fixed else [],
             "why_no_files": why,
@@ -291,7 +291,7 @@ class RoundPages(Pages):
             await self.work(lambda: record_consented_view(coding, name, who))
         question = await self.work(lambda: find_view_consent(coding, name, who))
         if question is not None:
-            return self.page(request, "look.html", {"round": name, "what": what, "asked": question})
+            return self.page(request, "look.html", {"round": name, "what": what, "consent_needed": question})
         file = await self.work(lambda: make(coding, name, who, form))
         saved = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
         return Response(file.content, media_type=file.kind, headers={"Content-Disposition": saved})

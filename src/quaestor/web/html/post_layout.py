@@ -94,14 +94,14 @@ class PostLayout:
         name = piece.name
         if name == "a":
             address = _address(piece.attribute("href"))
-            return (f'<a href="{address}">', "</a>") if address and self._says_something(place) else ("", "")
+            return (f'<a href="{address}">', "</a>") if address and self._has_content(place) else ("", "")
         if name in _HEADINGS:
-            return self._heading(_HEADINGS[name]) if self._says_something(place) else ("", "")
+            return self._heading(_HEADINGS[name]) if self._has_content(place) else ("", "")
         if name == "pre":
             return '<pre tabindex="0"><code>', "</code></pre>"
         if name == "table":
             return '<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>', "</table></div>"
-        if name == "th" and not self._says_something(place):
+        if name == "th" and not self._has_content(place):
             return "<td>", "</td>"
         if name == "li" and not (self._open and self._open[-1].name in ("ul", "ol")):
             return "<div>", "</div>"
@@ -160,7 +160,7 @@ class PostLayout:
             texts.append(unescape(piece.text))
         return None
 
-    def _says_something(self, place: int) -> bool:
+    def _has_content(self, place: int) -> bool:
         depth = 0
         for at in range(place, len(self._pieces)):
             piece = self._pieces[at]

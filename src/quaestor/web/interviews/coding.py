@@ -63,7 +63,7 @@ class CodingPages(Pages):
     def __init__(self, session: StudySession, templates: Jinja2Templates) -> None:
         super().__init__(session, templates)
         templates.env.filters |= {
-            "exactly": escape_exactly, "spoken": spoken, "margin": margin, "stretches_json": stretches_json
+            "exactly": escape_exactly, "spoken": spoken, "margin": margin, "passages_json": passages_json
         }  # fmt: skip
 
     def routes(self) -> Sequence[BaseRoute]:
@@ -105,12 +105,12 @@ class CodingPages(Pages):
     ) -> Response:
         name, interview, who = (*self._place(request), require_visitor(request).name)
 
-        def found() -> tuple[CodingSheet, str]:
+        def read_sheet() -> tuple[CodingSheet, str]:
             interviews = self._interviews(name)
             sheet = build_coding_sheet(interviews.coding, interviews, name, who, interview, page=page, turn=turn)
             return sheet, find_next_transcript(interviews.coding, interviews, sheet)
 
-        sheet, following = await self.work(found)
+        sheet, following = await self.work(read_sheet)
         context = {
             "sheet": sheet,
             "following": following,
@@ -212,11 +212,11 @@ class CodingPages(Pages):
                 parse_whole_number(first_value(form, "to")),
             )
             start, end = find_selection(interviews, interview, picked, seen)
-            stretches.append(_stretch(form, start, end))
+            stretches.append(_read_passage(form, start, end))
         return PassageSubmission(interview, turn, stretches, seen, key=key)
 
 
-def _stretch(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[str, Any]:
+def _read_passage(form: Mapping[str, Sequence[str]], start: int, end: int) -> dict[str, Any]:
     code = first_value(form, "code")
     field_values = {
         name.removeprefix("field."): values[0] for name, values in form.items() if name.startswith("field.")
@@ -296,7 +296,7 @@ def choose_lane(mark: Highlight) -> int:
     return min(mark.lane, LANES - 1)
 
 
-def stretches_json(sheet: CodingSheet) -> Markup:
+def passages_json(sheet: CodingSheet) -> Markup:
     """Formats the passages of a page as JSON for its script; escaped, so that it cannot end its element."""
     turns = (turn for answer in sheet.answers for turn in answer.turns if turn.marks)
     text = json.dumps(

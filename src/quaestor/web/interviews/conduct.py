@@ -134,7 +134,9 @@ class ConductPages(Pages):
         """Shows the protocol: questions, notes, ticks and time by section, for reading and printing."""
         name = request.path_params["name"]
         interview_protocol = await self.work(lambda: build_protocol(self._open_interviews(), name))
-        return self.page(request, "interview_protocol.html", {"found": interview_protocol, "clock_words": format_clock})
+        return self.page(
+            request, "interview_protocol.html", {"protocol": interview_protocol, "clock_words": format_clock}
+        )
 
     async def markdown(self, request: Request) -> Response:
         """Exports the protocol as Markdown."""

@@ -63,7 +63,7 @@ class ConsentPages(Pages):
             return invitee
         if request.method == "GET":
             again = bool(request.query_params.get("again"))
-            return self.page(request, "consent.html", {"asked": invitee, "code": code, "again": again})
+            return self.page(request, "consent.html", {"invitee": invitee, "code": code, "again": again})
         fields = await read_fields(request)
         what, version = fields.get("what", ""), parse_whole_number(fields.get("version", ""))
         refused = await self._try(request, lambda: answer_by_link(self.session.interviews, code, what, version))
@@ -76,7 +76,7 @@ class ConsentPages(Pages):
         if isinstance(invitee, Response):
             return invitee
         if request.method == "GET":
-            return self.page(request, "consent_withdraw.html", {"asked": invitee, "code": code})
+            return self.page(request, "consent_withdraw.html", {"invitee": invitee, "code": code})
         refused = await self._try(request, lambda: withdraw_by_link(self.session.interviews, code))
         if refused is not None:
             return refused

@@ -62,11 +62,11 @@ class NamePages(Pages):
         state = filters.get("state", "") if filters.get("state", "") in STATES else OPEN
         name, interview = filters.get("name", ""), filters.get("interview", "")
 
-        def found() -> NamesSheet | None:
+        def read_sheet() -> NamesSheet | None:
             interviews = self.session.interviews_if_any
             return None if interviews is None else build_names_sheet(interviews, name, interview, state, page, who)
 
-        sheet = await self.work(found)
+        sheet = await self.work(read_sheet)
         context: dict[str, Any] = {
             "sheet": sheet,
             "added": sheet.line(filters.get("added", "")) if sheet else None,

@@ -88,7 +88,7 @@ class InterviewPages(Pages):
         leads = require_visitor(request).can(Permission.LEAD)
         overview = await self.work(lambda: build_overview(self.session.latest, self.session.interviews_if_any, leads))
         erasing = await self.pending_erasures()
-        context = {"found": overview, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
+        context = {"overview": overview, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
         return self.page(request, "interviews.html", context, status)
 
     async def add(self, request: Request) -> Response:
@@ -113,7 +113,7 @@ class InterviewPages(Pages):
         return await self._agreement(request)
 
     async def _agreement(self, request: Request, status: int = 200, **more: Any) -> Response:
-        def found() -> dict[str, Any]:
+        def read_context() -> dict[str, Any]:
             interviews = self.session.interviews_if_any
             if interviews is None:
                 return {"agreement": read_consent_form_draft(self.session.latest), "versions": [], "begun": False}
@@ -121,7 +121,7 @@ class InterviewPages(Pages):
             return {"agreement": read_consent_form(interviews), "versions": kept, "begun": True}
 
         context = {
-            **await self.work(found),
+            **await self.work(read_context),
             "leads": require_visitor(request).can(Permission.LEAD),
             **_shared(request),
             **more,
@@ -142,13 +142,13 @@ class InterviewPages(Pages):
     async def interview(self, request: Request) -> Response:
         name, leads = request.path_params["name"], require_visitor(request).can(Permission.LEAD)
 
-        def found() -> dict[str, Any]:
+        def read_context() -> dict[str, Any]:
             interviews = self._open_interviews()
             line = build_interview_line(interviews, name, leads)
             person = interviews.participant(line.interview.participant)
             return {"line": line, "guide": interviews.guide_of(line.interview), "about": describe_participant(person)}
 
-        return self.page(request, "interview.html", {**await self.work(found), **_shared(request)})
+        return self.page(request, "interview.html", {**await self.work(read_context), **_shared(request)})
 
     async def participant(self, request: Request) -> Response:
         return await self._participant(request)
@@ -158,7 +158,7 @@ class InterviewPages(Pages):
         line = await self.work(
             lambda: build_person_line(require_participant(self._open_interviews(), name), name, leads)
         )
-        context = {"one": line, "guides": tuple(list_guide_files(self.session.latest)), "how": HOW, "leads": leads}
+        context = {"person": line, "guides": tuple(list_guide_files(self.session.latest)), "how": HOW, "leads": leads}
         context["kept_contact"] = request.query_params.get("kept") == "contact"
         return self.page(
             request, "participant.html", {**context, "typed": {}, "link": "", **_shared(request), **more}, status
@@ -197,10 +197,10 @@ class InterviewPages(Pages):
                 key = require_key(fields.get("key", ""))
                 before = await self.work(lambda: find_consent(self._open_interviews(), name))
                 try:
-                    made = await self.work(lambda: make_link(self._open_interviews(), name, who, key))
+                    consent_link = await self.work(lambda: make_link(self._open_interviews(), name, who, key))
                 except StateError as error:
                     return await self._participant(request, refusal_status(error), refused=str(error))
-                link = build_external_url(request, str(request.url_for("consent", code=made.code).path))
+                link = build_external_url(request, str(request.url_for("consent", code=consent_link.code).path))
                 return await self._participant(request, link=link, relinked=before.linked)
             case "withdraw" if fields.get("sure", "") == name:
                 await self.work(lambda: withdraw(self._open_interviews(), name, who))

@@ -65,7 +65,7 @@ class ThemePages(Pages):
         def about(code: str) -> str:
             return link_to(request, "interview-code", {"code": code})
 
-        context = {"found": page, "behind": behind, "about": about, **self._list_links(request)}
+        context = {"page": page, "behind": behind, "about": about, **self._list_links(request)}
         return self.page(request, "interview_themes.html", context)
 
     async def drawing(self, request: Request) -> Response:

@@ -73,7 +73,7 @@ class TranscriptPages(Pages):
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
-        held, group = sent.fields.get("held"), sent.fields.get("group")
+        day, group = sent.fields.get("held"), sent.fields.get("group")
         replace, apart = (sent.fields.get(field, "") == "yes" for field in ("replace", "apart"))
         try:
             if not chosen.data:
@@ -89,7 +89,7 @@ class TranscriptPages(Pages):
                     replace=replace,
                     encoding=encoding,
                     apart=apart,
-                    held=held,
+                    day=day,
                     group=group,
                 )
             )
@@ -116,7 +116,7 @@ class TranscriptPages(Pages):
             else None,
             "encodings": ENCODING_WORDS,
             "correcting": turn,
-            "taken": request.query_params.get("taken", ""),
+            "import_outcome": request.query_params.get("taken", ""),
             "voices": {voice: VOICE_WORDS.get(voice, "Participant") for voice in Voice},
             "clock_words": format_clock,
             "page_of": find_page,

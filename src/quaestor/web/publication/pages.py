@@ -21,13 +21,14 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.interviews.themes.quotations import has_themes
 from quaestor.people.roles import Permission
 from quaestor.publication.publication import rounds_shown_to_lead
-from quaestor.publication.publication_hold import find_held, published_folders
 from quaestor.publication.publication_status import (
     PUBLISHED,
     PublicationStatus,
+    find_held,
+    hide_withheld,
     pack,
+    published_folders,
     read_publication_status,
-    without_held,
 )
 from quaestor.publication.rebuild_jobs import RebuildJobs
 from quaestor.surveys.pages.overview import survey_lines
@@ -48,7 +49,7 @@ class ResultPages(Pages):
 
     def __init__(self, session: StudySession, templates: Jinja2Templates, remaking: RebuildJobs) -> None:
         super().__init__(session, templates)
-        self._remaking = remaking
+        self._rebuild_jobs = remaking
 
     def routes(self) -> Sequence[BaseRoute]:
         return [
@@ -58,29 +59,29 @@ class ResultPages(Pages):
         ]
 
     def close(self) -> None:
-        self._remaking.close()
+        self._rebuild_jobs.close()
 
     async def results(self, request: Request) -> Response:
         """Shows what is published; if it is out of date and the lead views it, a rebuild starts."""
         status, shows_ratings, spoken = await self.work(self._read_status)
-        kept_back, unread = await self.work(lambda: _find_withheld(self.session))
+        withheld, unread = await self.work(lambda: _find_withheld(self.session))
         may_make = require_visitor(request).can(Permission.LEAD)
-        if may_make and status.stale and not shows_ratings and not self._remaking.progress.failed:
-            self._remaking.begin(status.stale)
+        if may_make and status.stale and not shows_ratings and not self._rebuild_jobs.progress.failed:
+            self._rebuild_jobs.begin(status.stale)
         surveys = await self.work(lambda: survey_lines(self.session.study, self.session.surveys_if_any))
         if not may_make:
-            status = without_held(status, kept_back)
+            status = hide_withheld(status, withheld)
         times = {
-            publication.name: datetime.fromtimestamp(publication.made, UTC).strftime("%Y-%m-%d %H:%M UTC")
+            publication.name: datetime.fromtimestamp(publication.built, UTC).strftime("%Y-%m-%d %H:%M UTC")
             for publication in status.published
-            if publication.made is not None
+            if publication.built is not None
         }
         context = {
             "status": status,
             "build_times": times,
-            "withheld": kept_back,
+            "withheld": withheld,
             "unread": unread,
-            "rebuild": self._remaking.progress,
+            "rebuild": self._rebuild_jobs.progress,
             "may_make": may_make,
             "shows": shows_ratings,
             "spoken": link_to(request, "interview-themes") if spoken else "",
@@ -101,7 +102,7 @@ class ResultPages(Pages):
 
     async def make(self, request: Request) -> Response:
         """Rebuilds all publications."""
-        self._remaking.begin(PUBLISHED)
+        self._rebuild_jobs.begin(PUBLISHED)
         return self.go(request, "results")
 
     async def packed(self, request: Request) -> Response:

@@ -237,7 +237,9 @@ def _check_new_code(book: Codebook, code: Code) -> Code:
         raise StateError(f"{code.id!r} is not a valid id for a code: use lower-case words, as in model-training/loss")
     if code.facet not in book.facets:
         options = suggest(code.facet, book.facets) or "none yet"
-        raise StateError(f"the code {code.id!r} belongs to the facet {code.facet!r}; choose from: {options}")
+        raise StateError(
+            f"the code {code.id!r} names the facet {code.facet!r}, which does not exist; choose from: {options}"
+        )
     if code.parent and (code.active or code.parent not in book.codes):
         parent = _require_active(book, code.parent)
         if parent.facet != code.facet:

@@ -18,6 +18,10 @@ ReplaceText = Callable[[str, bool], str]
 """Gets a free text and whether it is a label; returns the replacement."""
 
 
+NOTHING_CODED = "nothing coded"
+"""The answer of a rater who found no code that applies."""
+
+
 class FacetKeys(Protocol):
     """The keys of a facet in study.toml that a kind checks."""
 
@@ -107,7 +111,7 @@ class FacetKind:
         if not facet.codes:
             return self.write(answer)
         names = [book.codes[code].name if code in book.codes else code for code in self.codes(answer)]
-        return "; ".join(names) or "nothing coded"
+        return "; ".join(names) or NOTHING_CODED
 
     def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
         """Returns what a rater can choose from; nothing for free text."""

@@ -155,7 +155,7 @@ def mark_differences(before: str, after: str) -> tuple[Pieces, Pieces]:
     return tuple(piece for piece in left if piece[0]), tuple(piece for piece in right if piece[0])
 
 
-_TEXTS = ("name", "parent", "definition", "use", "not", "examples", "across", "key", "colour")
+_TEXTS = ("name", "parent", "definition", "use it when", "not when", "examples", "related codes", "key", "colour")
 
 
 @dataclass(frozen=True)
@@ -228,10 +228,10 @@ def _list_texts(book: Codebook, code: Code) -> dict[str, str]:
         "name": code.name,
         "parent": book.path_name(code.parent) if code.parent else "",
         "definition": code.definition,
-        "use": code.use,
-        "not": code.not_,
+        "use it when": code.use,
+        "not when": code.not_,
         "examples": "\n".join(code.examples),
-        "across": "\n".join(across),
+        "related codes": "\n".join(across),
         "key": code.key,
         "colour": code.colour,
     }

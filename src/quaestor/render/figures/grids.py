@@ -1,18 +1,23 @@
-"""Draws codes by participants, and codes by codes, as grids of counts shown as numbers and shades."""
+"""Draws grids of shaded numbers: codes by participants, codes by codes, and phases by frameworks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quaestor.render.figures.canvas import Canvas, Frame, draw_empty
-from quaestor.render.figures.records import CodeCounts, Figure
+import altair as alt
+
+from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
+from quaestor.render.figures.records import CodeCounts, Figure, ShareColumn
 from quaestor.render.figures.style import (
     INK,
+    MUTED,
     PAPER,
     SMALL,
     WASH,
+    choose_ink,
     count,
     join_with_and,
+    percent,
     shade,
     shorten,
     text_width,
@@ -116,3 +121,61 @@ def _describe_co_occurrence(codes: Sequence[str], counts: Sequence[Sequence[int]
     ranked = sorted(pairs, key=lambda pair: -pair[0])[:5]
     sentences = [f"{first} and {second} in {count(number)}" for number, first, second in ranked]
     return f"Half a square of {len(codes)} codes. In the same turns most often: {join_with_and(sentences)}."
+
+
+_SHARE_ROW, _SHARE_HEAD, _SHARE_LABEL = 38, 62, 220
+
+
+def draw_heat_map(
+    rows: Sequence[str],
+    columns: Sequence[ShareColumn],
+    *,
+    name: str = "heat-map",
+    title: str = "Share of each phase among the posts of a framework",
+) -> Figure:
+    """Draws the heat map; an unknown share is a dash on white, not a zero."""
+    if not rows or not columns:
+        return draw_empty(name, title, "there is no share to compare yet")
+    left = min(round(max(map(text_width, rows))) + 30, _SHARE_LABEL)
+    frame = Frame(left, _SHARE_HEAD, 16, 14, _SHARE_ROW * len(rows))
+    most = max((share for column in columns for share in column.shares if share is not None), default=0.0)
+    width = frame.width / len(columns)
+    canvas = Canvas()
+    values = []
+    for at, column in enumerate(columns):
+        middle = width * (at + 0.5)
+        heading = wrap_text(column.name, width - 6, 2, SMALL, bold=True)
+        for line, words in enumerate(heading):
+            canvas.text(middle, -26 - 14 * (len(heading) - 1 - line), words, size=SMALL, bold=True, align="center")
+        base = shorten(f"n = {count(column.base)}", width - 2, SMALL)
+        canvas.text(middle, -11, base, color=MUTED, size=SMALL, align="center")
+        for row, share in enumerate(column.shares):
+            fill = PAPER if share is None else shade(share / most if most else 0.0)
+            words = "–" if share is None else percent(share)
+            values.append({"phase": rows[row], "framework": column.name, "column": at, "row": row, "fill": fill})
+            canvas.text(middle, _SHARE_ROW * (row + 0.5), words, color=choose_ink(fill), align="center")
+    for row, label in enumerate(rows):
+        canvas.text(-14, _SHARE_ROW * (row + 0.5), shorten(label, left - 26), color=INK, align="right")
+    cells = (
+        chart(values)
+        .mark_rect(stroke=PAPER, strokeWidth=2)
+        .encode(
+            x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),
+            y=alt.Y("row:O", axis=None, scale=alt.Scale(padding=0)),
+            fill=alt.Fill("fill:N", scale=None),
+        )
+    )
+    return frame.build_figure(name, title, _describe_shares(rows, columns), canvas, [cells])
+
+
+def _describe_shares(rows: Sequence[str], columns: Sequence[ShareColumn]) -> str:
+    sentences = []
+    for column in columns:
+        known = [(share, row) for row, share in zip(rows, column.shares, strict=True) if share is not None]
+        ranked = sorted(known, key=lambda pair: -pair[0])[:3]
+        shares = ", ".join(f"{row} {percent(share)}" for share, row in ranked) or "no share is known"
+        sentences.append(f"{column.name} (n = {count(column.base)}): {shares}")
+    return (
+        f"A grid of {len(rows)} phases by {len(columns)} frameworks, darker where the share is larger. "
+        "The largest shares: " + "; ".join(sentences) + "."
+    )
