@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from quaestor.cli.coding.ratings import write_rows
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 group = typer.Typer(help="Disagreements between raters, and decisions about them.", no_args_is_help=True)
@@ -32,6 +33,7 @@ def list_disagreements(
     open_only: Annotated[bool, typer.Option("--open", help="Only unsettled disagreements.")] = False,
     item: Annotated[str | None, typer.Option(help="Only this item.")] = None,
     answer: Annotated[str | None, typer.Option(help="Only where a rater gave this answer.")] = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -44,8 +46,10 @@ def list_disagreements(
 
     from quaestor.coding.disagreements import list_disagreement_rows
 
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
     disagreements = list_disagreement_rows(
-        chosen_study(study), name, actor, open_only=open_only, item=item, answer=answer
+        opened, name, actor, open_only=open_only, item=item, answer=answer
     )
     if json:
         print_json(disagreements)
@@ -200,6 +204,7 @@ def assent(
 def export_file(
     name: RoundArgument,
     out: Annotated[Path | None, typer.Option(help="A CSV or XLSX file; default: CSV on standard output.")] = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -210,7 +215,9 @@ def export_file(
     """
     from quaestor.coding.rating_files import read_decisions
 
-    write_rows("decisions", read_decisions(chosen_study(study), name, actor), out, json)
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    write_rows("decisions", read_decisions(opened, name, actor), out, json)
 
 
 @group.command("import")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, named_values, number, print_json, say
 
 group = typer.Typer(
@@ -112,11 +113,14 @@ def practise(
     if json:
         print_json(done)
         return
-    for facet, right in done["right"].items():
-        say(f"{facet}: {'right' if right else 'expected ' + done['answers'][facet]}")
+    for explained in done["explained"]:
+        facet, given, expected = explained["facet"], explained["given"] or "nothing", explained["expected"]
+        say(f"{facet}: {'right' if done['right'][facet] else f'you answered {given}; the right answer is {expected}'}")
+        for code, definition in () if done["right"][facet] else explained["definitions"].items():
+            say(f"    {code}: {definition}")
     if done["feedback"]:
         say(done["feedback"])
-    say(f"{done['left']} practice items left" if done["left"] else f"Practice is finished: ratings of {name} count now")
+    say(f"{done['left']} practice {'item' if done['left'] == 1 else 'items'} left" if done["left"] else f"Practice is finished: ratings of {name} count now")
 
 
 @group.command("import")
@@ -147,6 +151,7 @@ def export_file(
     name: RoundArgument,
     out: Annotated[Path | None, typer.Option(help="A CSV or XLSX file; default: CSV on standard output.")] = None,
     superseded: Annotated[bool, typer.Option("--superseded", help="Include superseded ratings.")] = False,
+    yes: YesOption = False,
     actor: Annotated[
         str | None,
         typer.Option(
@@ -163,7 +168,9 @@ def export_file(
     from quaestor.coding.rating_files import export_ratings
     from quaestor.coding.session import open_coding
 
-    with open_coding(chosen_study(study)) as coding:
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    with open_coding(opened) as coding:
         rows = export_ratings(coding, name, actor or coding.lead, superseded=superseded)
     write_rows("ratings", rows, out, json)
 
