@@ -68,7 +68,9 @@ def test_an_older_code_with_such_a_key_gets_another_one() -> None:
     assert [choice.key for choice in list_choices(PHASE, table.state.history.latest)] == ["1"]
 
 
-@pytest.mark.parametrize("name", [name for name in template_names() if (bundled_studies() / name / "codebook.toml").exists()])
+@pytest.mark.parametrize(
+    "name", [name for name in template_names() if (bundled_studies() / name / "codebook.toml").exists()]
+)
 def test_the_codebook_of_a_bundled_study_can_be_imported(tmp_path: Path, name: str) -> None:
     from quaestor.study.folder import open_study
     from quaestor.study.templates import new_study

@@ -9,6 +9,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import write_atomically
+from quaestor.base.names import count_of
 from quaestor.coding.model.codebook.file import read_codebook, write_codebook
 from quaestor.coding.model.codebook.history import list_differences, list_undone
 from quaestor.coding.model.facet_kinds import FACET_KINDS
@@ -224,7 +225,7 @@ def list_changes(study: StudyOrSession) -> list[dict[str, Any]]:
 
 def _describe_change(kind: str, payload: dict[str, Any]) -> str:
     if kind == "import":
-        return f"import {len(payload['codes'])} codes"
+        return f"import {count_of(len(payload['codes']), 'code')}"
     if kind == "merge":
         return f"merge {', '.join(payload['codes'])} into {payload['into']}"
     if kind == "split":

@@ -74,7 +74,7 @@ def _sort_key(name: str) -> tuple[int, str]:
 
 
 def list_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
-    """Returns the choices of a facet; each has the key of the codebook if the desk leaves it free, else the next one."""
+    """Returns the choices of a facet with their keys: that of the codebook if the desk leaves it free, else another."""
     kind = find_kind(facet)
     choices = kind.choices(facet, book)
     own = {choice.value: choice.key for choice in choices if choice.key and choice.key not in kind.desk_keys}

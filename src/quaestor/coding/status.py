@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from quaestor.base.names import count_of
 from quaestor.coding.agreement import Agreement, find_estimate
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.codebook import CODEBOOK_FILE
@@ -54,7 +55,11 @@ def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusL
     if needed:
         known = book.version > 0
         there = f"{CODEBOOK_FILE} exists, not imported yet" if (study.root / CODEBOOK_FILE).exists() else "none yet"
-        detail = f"version {book.version}, {sum(code.active for code in book.codes.values())} codes" if known else there
+        detail = (
+            f"version {book.version}, {count_of(sum(code.active for code in book.codes.values()), 'code')}"
+            if known
+            else there
+        )
         stages.append(StatusLine("codebook", "done" if known else "waiting", detail))
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
     for settings in study.settings.rounds:
@@ -72,7 +77,7 @@ def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
 
 def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
     name, plan = round_state.plan.round, round_state.plan
-    count = f"{len(plan.items):,} items{', simulated raters' if round_state.simulated else ''}"
+    count = f"{count_of(len(plan.items), 'item')}{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
     if round_state.status == OPEN:
         return _describe_open(round_state, count)
@@ -97,10 +102,10 @@ def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Nex
     left = count_left_by_rater(round_state)
     missing = sum(left.values())
     sets = f", set {round_state.set} of {len(round_state.sets)}" if round_state.plan.set_size else ""
-    stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
+    stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {count_of(missing, 'rating')} missing")
     if missing:
         rater = next(name for name, waiting in left.items() if waiting)
-        text = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
+        text = f"Wait for {count_of(missing, 'rating')} in the round {name}"
         return stage, Next(f"quaestor ratings next {name} --as {rater}", text, "rounds", name)
     if round_state.set == len(round_state.sets):
         return stage, Next(f"quaestor round close {name}", f"Close the round {name}", "rounds", name)
@@ -114,7 +119,7 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
     if not round_state.final and not is_complete(round_state):
         missing = sum(count_left_by_rater(round_state).values())
         stage = StatusLine(
-            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {missing:,} ratings missing"
+            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {count_of(missing, 'rating')} missing"
         )
         text = f"Reopen the round {name} for its missing ratings, or close it as final"
         return stage, Next(f"quaestor round close {name} --final", text, "rounds", name)
@@ -129,7 +134,7 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
     waiting = len(undecided.disagreements | undecided.incomplete)
     if not waiting:  # only unrated items of a final round are left, and nothing can be done about them
         return StatusLine(f"round {name}", "done", detail.replace("closed", "settled", 1)), None
-    text = f"Settle {waiting:,} {'case' if waiting == 1 else 'cases'} of the round {name}"
+    text = f"Settle {count_of(waiting, 'case')} of the round {name}"
     return stage, Next(f"quaestor decisions list {name} --open", text, "disagreements", name)
 
 

@@ -23,6 +23,7 @@ from starlette.templating import Jinja2Templates
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
+from quaestor.base.names import count_of
 from quaestor.coding.pages.activity import list_own_rounds
 from quaestor.coding.pages.codebook.browser import CodebookBrowser
 from quaestor.coding.pages.rating_sheet import build_form_key
@@ -89,6 +90,7 @@ def build_templates() -> Jinja2Templates:
         clean, body_of, answer_of, with_commands, set_text, set_markdown, web_links, language_name, say
     )  # fmt: skip
     environment.filters |= {template_filter.__name__: template_filter for template_filter in filters}
+    environment.filters["count_of"] = count_of
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["url_for"] = Addresses().in_templates
     environment.globals["version"] = __version__

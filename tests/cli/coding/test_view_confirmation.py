@@ -28,7 +28,13 @@ def study(tmp_path: Path) -> Study:
     with open_coding(study) as coding:
         for number, item in enumerate(coding.state.rounds["pilot"].plan.items):
             for rater in ("rater-1", "rater-2"):
-                rate(coding, "pilot", rater, item, {"relevance": "keep" if number or rater == "rater-1" else "exclude: crash"})
+                rate(
+                    coding,
+                    "pilot",
+                    rater,
+                    item,
+                    {"relevance": "keep" if number or rater == "rater-1" else "exclude: crash"},
+                )
     return study
 
 

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import count_of
 from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json
 
@@ -127,8 +128,10 @@ def _show(result: Agreement) -> None:
     from quaestor.measures.agreement.statistics import list_shown_estimates
 
     screen = console()
-    raters = f"{len(result.raters)} raters" + (f" ({', '.join(result.raters)})" if 0 < len(result.raters) <= 6 else "")
-    screen.print(f"[bold]{escape(result.facet)}[/bold]: {number(result.n)} items, {escape(raters)}", soft_wrap=True)
+    raters = count_of(len(result.raters), "rater") + (
+        f" ({', '.join(result.raters)})" if 0 < len(result.raters) <= 6 else ""
+    )
+    screen.print(f"[bold]{escape(result.facet)}[/bold]: {count_of(result.n, 'item')}, {escape(raters)}", soft_wrap=True)
     reasons = ", ".join(f"{reason} ({number(count)})" for reason, count in result.reasons.items())
     screen.print(f"left out: {reasons or 'none'}", soft_wrap=True)
     screen.print()

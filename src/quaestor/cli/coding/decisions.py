@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from quaestor.base.names import count_of
 from quaestor.cli.coding.ratings import write_rows
 from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
@@ -48,9 +49,7 @@ def list_disagreements(
 
     opened = chosen_study(study)
     confirm_views(opened, [name], actor, yes=yes)
-    disagreements = list_disagreement_rows(
-        opened, name, actor, open_only=open_only, item=item, answer=answer
-    )
+    disagreements = list_disagreement_rows(opened, name, actor, open_only=open_only, item=item, answer=answer)
     if json:
         print_json(disagreements)
         return
@@ -105,7 +104,7 @@ def agree(
     if json:
         print_json({"decided": count})
     else:
-        say(f"{number(count)} decisions recorded")
+        say(f"{count_of(count, 'decision')} recorded")
 
 
 @group.command()
@@ -241,7 +240,7 @@ def import_file(
     if json:
         print_json({"decisions": count})
     else:
-        say(f"{number(count)} published decisions imported as {name}")
+        say(f"{count_of(count, 'published decision')} imported as {name}")
 
 
 def _confirm(json: bool, *, waits: bool | None = None) -> None:

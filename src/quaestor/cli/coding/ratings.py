@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from quaestor.base.names import count_of
 from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, named_values, number, print_json, say
 
@@ -89,7 +90,7 @@ def give(
     if json:
         print_json(done)
         return
-    say(f"Recorded; {number(done['left'])} items left")
+    say(f"Recorded; {count_of(done['left'], 'item')} left")
     if done["proposal"]:
         say(f"The machine's proposal: {done['proposal']}")
 
@@ -120,7 +121,11 @@ def practise(
             say(f"    {code}: {definition}")
     if done["feedback"]:
         say(done["feedback"])
-    say(f"{done['left']} practice {'item' if done['left'] == 1 else 'items'} left" if done["left"] else f"Practice is finished: ratings of {name} count now")
+    say(
+        f"{count_of(done['left'], 'practice item')} left"
+        if done["left"]
+        else f"Practice is finished: ratings of {name} count now"
+    )
 
 
 @group.command("import")
@@ -143,7 +148,7 @@ def import_file(
     if json:
         print_json({"given": done.added, "known": done.known})
     else:
-        say(f"{number(done.added)} ratings imported, {number(done.known)} were known already")
+        say(f"{count_of(done.added, 'rating')} imported, {number(done.known)} were known already")
 
 
 @group.command("export")
@@ -183,6 +188,6 @@ def write_rows(title: str, rows: list[dict[str, str]], out: Path | None, json: b
         print_json(rows)
     elif out is not None:
         write_table(ExportTable.from_mappings(title, rows), out, private=True)
-        say(f"{number(len(rows))} rows written to {out}")
+        say(f"{count_of(len(rows), 'row')} written to {out}")
     elif rows:
         print(format_csv([list(rows[0]), *(list(row.values()) for row in rows)]), end="")
