@@ -64,7 +64,10 @@ def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusL
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
     for settings in study.settings.rounds:
         round_state = state.rounds.get(settings.round)
-        stage, then = _describe_round(state, round_state, gates) if round_state else _describe_unopened(settings.round)
+        if round_state is None:
+            stage, then = _describe_unopened(settings.round)
+        else:
+            stage, then = _describe_round(state, round_state, gates, study.settings.study.lead)
         stages.append(stage)
         following = following or then
     return stages, following
@@ -75,7 +78,9 @@ def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
     return StatusLine(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
+def _describe_round(
+    state: State, round_state: RoundState, gates: Gates, lead: str
+) -> tuple[StatusLine, Next | None]:
     name, plan = round_state.plan.round, round_state.plan
     count = f"{count_of(len(plan.items), 'item')}{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
@@ -89,12 +94,22 @@ def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tupl
         if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
             detail = f"closed, {count}, {plan.statistic} {reached} below its threshold of {plan.threshold:g}"
-            text = f"The round {name} missed its threshold: check its agreement"
-            then = Next(f"quaestor agreement --round {name}", text, "agreement", name)
-            return StatusLine(f"round {name}", "doubtful", detail), then
+            return StatusLine(f"round {name}", "doubtful", detail), _find_step_after_miss(state, round_state, lead)
     if plan.kind == "pilot":
         return StatusLine(f"round {name}", "done", f"closed, {count}"), None
     return _describe_settling(state, round_state, count)
+
+
+def _find_step_after_miss(state: State, round_state: RoundState, lead: str) -> Next | None:
+    """Returns what to do about a missed threshold; nothing once a later round was opened."""
+    name = round_state.plan.round
+    if any(other.opened > round_state.closed for other in state.rounds.values()):
+        return None
+    if lead not in round_state.unblinded:
+        text = f"The round {name} missed its threshold: check its agreement"
+        return Next(f"quaestor agreement --round {name}", text, "agreement", name)
+    text = f"The round {name} missed its threshold: improve the codebook and repeat it, or waive the threshold"
+    return Next(f"quaestor round waive {name} --reason …, or add another round", text, "rounds", name)
 
 
 def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
