@@ -49,9 +49,9 @@ def is_formula(text: str) -> bool:
 
 def test_ratings_export_writes_no_formula_and_import_reads_the_memos_again(tmp_path: Path) -> None:
     folder = rated_pilot(tmp_path / "study").root
-    printed = quaestor("ratings", "export", "pilot", cwd=folder).stdout
+    printed = quaestor("ratings", "export", "pilot", "--yes", cwd=folder).stdout
     for name in ("ratings.csv", "ratings.xlsx"):
-        assert quaestor("ratings", "export", "pilot", "--out", name, cwd=folder).returncode == 0
+        assert quaestor("ratings", "export", "pilot", "--yes", "--out", name, cwd=folder).returncode == 0
     shown = [row["memo"] for row in csv.DictReader(io.StringIO(printed, newline=""))]
     written = [row["memo"] for row in csv.DictReader(io.StringIO((folder / "ratings.csv").read_bytes().decode()))]
     assert len(shown) == len(written) == len(MEMOS)

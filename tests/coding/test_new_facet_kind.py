@@ -120,7 +120,7 @@ def test_a_new_facet_kind_can_be_rated_and_an_invalid_answer_is_refused(
         with pytest.raises(InputError, match="quality is '4'; choose from: 1, 2 or 3"):
             rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "4"})
         rate(desk.coding, "stars", "rater-1", ITEMS[0], {"quality": "2: a typo"})
-        assert desk.list_own_ratings("stars", "rater-1")[0].answers == {"quality": "2: a typo"}
+        assert desk.list_own_ratings("stars", "rater-1").ratings[0].answers == {"quality": "2: a typo"}
     finally:
         desk.close()
 

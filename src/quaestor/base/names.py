@@ -27,6 +27,11 @@ def suggest(name: str, allowed: Iterable[str]) -> str:
     return join_with_or(sort_by_similarity(name, allowed))
 
 
+def count_of(number: int, noun: str) -> str:
+    """Returns a number with its noun: `1 item`, `12,000 items`."""
+    return f"{number:,} {noun if number == 1 else f'{noun}s'}"
+
+
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import count_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -121,7 +122,8 @@ def tell_of_items(derived: DerivedItems, units: str, step: str, *, json: bool) -
             "participants": derived.participants, "added": derived.added, "block": derived.block,
         })  # fmt: skip
         return
-    say(f"{number(derived.items)} {units} from {number(derived.participants)} participants written to {derived.path}")
+    participants = count_of(derived.participants, "participant")
+    say(f"{number(derived.items)} {units} from {participants} written to {derived.path}")
     if derived.by_hand:
         say("The study already has sources or a funnel. Add this to study.toml and set funnel.source to it:")
         console().print(derived.block, markup=False, soft_wrap=True)

@@ -9,8 +9,11 @@ from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import write_atomically
+from quaestor.base.names import count_of
 from quaestor.coding.model.codebook.file import read_codebook, write_codebook
 from quaestor.coding.model.codebook.history import list_differences, list_undone
+from quaestor.coding.model.facet_kinds import FACET_KINDS
+from quaestor.coding.model.facet_kinds.base import KEYS
 from quaestor.coding.model.facet_kinds.passages import KIND
 from quaestor.coding.model.records import Code, Codebook, CodeFacet, Difference, RoundPlan
 from quaestor.coding.model.state import State
@@ -19,6 +22,7 @@ from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import KnownNames
 from quaestor.study.features import open_known_names
+from quaestor.study.folder import Study
 
 ID = "id"
 _BETWEEN_WORDS = re.compile(r"[-_/]+")
@@ -95,6 +99,20 @@ def require_usable_rules(state: State, kind: str, payload: Mapping[str, Any]) ->
             )
 
 
+def require_free_keys(study: Study, before: Codebook, after: Codebook) -> None:
+    """Raises StateError if a change gives a code a key that the desk itself needs; older codes keep theirs."""
+    for code in after.codes.values():
+        old = before.codes.get(code.id)
+        if not code.key or (old is not None and old.key == code.key):
+            continue
+        kinds = [facet.kind for facet in study.settings.facets.values() if facet.codes == code.facet]
+        needed = "".join(FACET_KINDS[kind].desk_keys for kind in kinds or ["single"])
+        if code.key in needed:
+            used = {other.key for other in after.active(code.facet)}
+            free = " ".join(key for key in KEYS if key not in needed and key not in used)
+            raise StateError(f"the key {code.key!r} of {code.id!r} has another function at the desk; free keys: {free}")
+
+
 def _can_fit(plan: RoundPlan, book: Codebook, name: str, answer: str) -> bool:
     """Returns whether a rating of a round can have this answer; for passages, whether it is one of their codes."""
     facet_plan = next((facet for facet in plan.facets if facet.id == name), None)
@@ -133,6 +151,7 @@ def change_codebook(
                 )
             book = state.history.preview_change(kind, payload)
             require_usable_rules(state, kind, payload)
+            require_free_keys(coding.study, state.history.latest, book)
             require_no_names(names, state.history.latest, book)
             return NewAct(kind, who, payload, book.version)
 
@@ -206,7 +225,7 @@ def list_changes(study: StudyOrSession) -> list[dict[str, Any]]:
 
 def _describe_change(kind: str, payload: dict[str, Any]) -> str:
     if kind == "import":
-        return f"import {len(payload['codes'])} codes"
+        return f"import {count_of(len(payload['codes']), 'code')}"
     if kind == "merge":
         return f"merge {', '.join(payload['codes'])} into {payload['into']}"
     if kind == "split":

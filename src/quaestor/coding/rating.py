@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from quaestor.coding.model.answers import write_cell
+from quaestor.coding.model.answers import check_answer, name_answer, write_cell
 from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.facet_kinds.base import AnswerChoice
+from quaestor.coding.model.facet_kinds.base import KEYS, AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import find_passage_facet, require_passage_facet
 from quaestor.coding.model.phrase_proposals.proposal import propose
 from quaestor.coding.model.ratings import build_practice_act, list_untried_practice
@@ -26,9 +26,6 @@ from quaestor.study.folder import Study
 _MARKUP = re.compile(r"<[^>]+>")
 _BREAKS = re.compile(r"\n{3,}")
 _LONGEST = 3_000
-_KEYS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_RESERVED = set("umsbz0/")
-"""Keys with another function on the rating page."""
 
 
 def build_next_item(study: Study, name: str, rater: str) -> dict[str, Any]:
@@ -76,16 +73,12 @@ def _sort_key(name: str) -> tuple[int, str]:
     return (triplet.index(name) if name in triplet else len(triplet), name)
 
 
-def list_choices(facet: Facet, book: Codebook, reserved: str = "") -> tuple[AnswerChoice, ...]:
-    """Returns the choices of a facet with their keys; `reserved` replaces the keys that are not available."""
-    return _assign_keys(find_kind(facet).choices(facet, book), reserved)
-
-
-def _assign_keys(choices: Sequence[AnswerChoice], reserved: str = "") -> tuple[AnswerChoice, ...]:
-    """Gives each choice a key: the one of the codebook if it is available, else the next free one."""
-    acts = set(reserved) or _RESERVED
-    own = {choice.value: choice.key for choice in choices if choice.key and choice.key not in acts}
-    free = [key for key in _KEYS if key not in own.values() and key not in acts]
+def list_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
+    """Returns the choices of a facet with their keys: that of the codebook if the desk leaves it free, else another."""
+    kind = find_kind(facet)
+    choices = kind.choices(facet, book)
+    own = {choice.value: choice.key for choice in choices if choice.key and choice.key not in kind.desk_keys}
+    free = [key for key in KEYS if key not in own.values() and key not in kind.desk_keys]
     keyed = []
     for choice in choices:
         key = own.get(choice.value) or (free.pop(0) if free else "")
@@ -128,23 +121,41 @@ def record_practice(
     coding: CodingSession, name: str, rater: str, item: str, answers: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Records an answer to a practice item; returns which facets were right, the right answers, and the feedback."""
-    outcomes: list[tuple[dict[str, bool], str]] = []
+    outcomes: list[tuple[NewAct, dict[str, bool], str]] = []
 
     def act(state: State) -> NewAct:
-        new, right, feedback = build_practice_act(state, name, rater, item, answers)
-        outcomes.append((right, feedback))
-        return new
+        outcomes.append(build_practice_act(state, name, rater, item, answers))
+        return outcomes[-1][0]
 
     coding.act(act)
-    round_state = coding.state.round(name)
-    practice = next(exercise for exercise in round_state.plan.practice if exercise.item == item)
-    right, feedback = outcomes[0]
+    state = coding.state
+    plan = state.round(name).plan
+    practice = next(exercise for exercise in plan.practice if exercise.item == item)
+    new, right, feedback = outcomes[-1]
     return {
         "right": right,
-        "answers": {
-            facet: write_cell(round_state.plan.facet(facet), answer) for facet, answer in practice.answers.items()
-        },
+        "answers": {facet: write_cell(plan.facet(facet), answer) for facet, answer in practice.answers.items()},
         "feedback": feedback,
+        "explained": [
+            _explain_practice(
+                plan.facet(facet), state.history.at(plan.codebook), new.payload["answers"].get(facet), answer
+            )
+            for facet, answer in practice.answers.items()
+        ],
+    }
+
+
+def _explain_practice(facet: Facet, book: Codebook, given: Any, expected: Any) -> dict[str, Any]:
+    """Returns the given and the right answer of a facet by name, and the definitions of their codes."""
+    answers = [answer for answer in (given, check_answer(facet, book, expected)) if answer not in (None, CANNOT_JUDGE)]
+    values = dict.fromkeys(value for answer in answers for value in find_kind(facet).chosen_values(answer))
+    defined = {choice.value: choice for choice in find_kind(facet).choices(facet, book) if choice.definition}
+    return {
+        "facet": facet.id,
+        "question": facet.question,
+        "given": name_answer(facet, book, given),
+        "expected": name_answer(facet, book, check_answer(facet, book, expected)),
+        "definitions": {defined[value].label: defined[value].definition for value in values if value in defined},
     }
 
 

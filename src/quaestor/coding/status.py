@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from quaestor.base.names import count_of
 from quaestor.coding.agreement import Agreement, find_estimate
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.codebook import CODEBOOK_FILE
@@ -53,12 +54,19 @@ def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusL
     if needed:
         known = book.version > 0
         there = f"{CODEBOOK_FILE} exists, not imported yet" if (study.root / CODEBOOK_FILE).exists() else "none yet"
-        detail = f"version {book.version}, {sum(code.active for code in book.codes.values())} codes" if known else there
+        detail = (
+            f"version {book.version}, {count_of(sum(code.active for code in book.codes.values()), 'code')}"
+            if known
+            else there
+        )
         stages.append(StatusLine("codebook", "done" if known else "waiting", detail))
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
     for settings in study.settings.rounds:
         round_state = state.rounds.get(settings.round)
-        stage, then = _describe_round(state, round_state, gates) if round_state else _describe_unopened(settings.round)
+        if round_state is None:
+            stage, then = _describe_unopened(settings.round)
+        else:
+            stage, then = _describe_round(state, round_state, gates, study.settings.study.lead)
         stages.append(stage)
         following = following or then
     return stages, following
@@ -69,9 +77,9 @@ def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
     return StatusLine(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tuple[StatusLine, Next | None]:
+def _describe_round(state: State, round_state: RoundState, gates: Gates, lead: str) -> tuple[StatusLine, Next | None]:
     name, plan = round_state.plan.round, round_state.plan
-    count = f"{len(round_state.items_left()):,} items{', simulated raters' if round_state.simulated else ''}"
+    count = f"{count_of(len(round_state.items_left()), 'item')}{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
     if round_state.status == OPEN:
         return _describe_open(round_state, count)
@@ -83,12 +91,22 @@ def _describe_round(state: State, round_state: RoundState, gates: Gates) -> tupl
         if value is None or value < (plan.threshold or 0):
             reached = "undefined" if value is None else f"{value:.2f}"
             detail = f"closed, {count}, {plan.statistic} {reached} below its threshold of {plan.threshold:g}"
-            text = f"The round {name} missed its threshold: check its agreement"
-            then = Next(f"quaestor agreement --round {name}", text, "agreement", name)
-            return StatusLine(f"round {name}", "doubtful", detail), then
+            return StatusLine(f"round {name}", "doubtful", detail), _find_step_after_miss(state, round_state, lead)
     if plan.kind == "pilot":
         return StatusLine(f"round {name}", "done", f"closed, {count}"), None
     return _describe_settling(state, round_state, count)
+
+
+def _find_step_after_miss(state: State, round_state: RoundState, lead: str) -> Next | None:
+    """Returns what to do about a missed threshold; nothing once a later round was opened."""
+    name = round_state.plan.round
+    if any(other.opened > round_state.closed for other in state.rounds.values()):
+        return None
+    if lead not in round_state.unblinded:
+        text = f"The round {name} missed its threshold: check its agreement"
+        return Next(f"quaestor agreement --round {name}", text, "agreement", name)
+    text = f"The round {name} missed its threshold: improve the codebook and repeat it, or waive the threshold"
+    return Next(f"quaestor round waive {name} --reason …, or add another round", text, "rounds", name)
 
 
 def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Next | None]:
@@ -96,10 +114,10 @@ def _describe_open(round_state: RoundState, count: str) -> tuple[StatusLine, Nex
     left = count_left_by_rater(round_state)
     missing = sum(left.values())
     sets = f", set {round_state.set} of {len(round_state.sets)}" if round_state.plan.set_size else ""
-    stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {missing:,} ratings missing")
+    stage = StatusLine(f"round {name}", "waiting", f"open, {count}{sets}, {count_of(missing, 'rating')} missing")
     if missing:
         rater = next(name for name, waiting in left.items() if waiting)
-        text = f"Wait for {missing:,} {'rating' if missing == 1 else 'ratings'} in the round {name}"
+        text = f"Wait for {count_of(missing, 'rating')} in the round {name}"
         return stage, Next(f"quaestor ratings next {name} --as {rater}", text, "rounds", name)
     if round_state.set == len(round_state.sets):
         return stage, Next(f"quaestor round close {name}", f"Close the round {name}", "rounds", name)
@@ -115,7 +133,9 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
         undecided = find_undecided(state, name)
         rest = f", {len(undecided.items):,} undecided ({undecided.describe()})" if undecided else ""
         stage = StatusLine(
-            f"round {name}", "waiting", f"closed, {count}, {decided:,} decided, {missing:,} ratings missing{rest}"
+            f"round {name}",
+            "waiting",
+            f"closed, {count}, {decided:,} decided, {count_of(missing, 'rating')} missing{rest}",
         )
         text = f"Reopen the round {name} for its missing ratings, or close it as final"
         return stage, Next(f"quaestor round close {name} --final", text, "rounds", name)
@@ -130,7 +150,7 @@ def _describe_settling(state: State, round_state: RoundState, count: str) -> tup
     waiting = len(undecided.disagreements | undecided.incomplete)
     if not waiting:  # only unrated items of a final round are left, and nothing can be done about them
         return StatusLine(f"round {name}", "done", detail.replace("closed", "settled", 1)), None
-    text = f"Settle {waiting:,} {'case' if waiting == 1 else 'cases'} of the round {name}"
+    text = f"Settle {count_of(waiting, 'case')} of the round {name}"
     return stage, Next(f"quaestor decisions list {name} --open", text, "disagreements", name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from quaestor.base.errors import StateError
+from quaestor.base.names import count_of
 from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.demo.coding import add_visitor_round, import_bundled_codebook, open_visitor_round, run_rounds
@@ -48,7 +49,7 @@ def build_demo(folder: Path, seed: int, send: SendEvent) -> None:
     with open_coding(study) as coding:
         reporter.begin("codebook")
         book = import_bundled_codebook(coding, folder / CODEBOOK_FILE)
-        reporter.say(f"The codebook, {len(book.codes):,} codes in {len(book.facets)} facets")
+        reporter.say(f"The codebook, {count_of(len(book.codes), 'code')} in {count_of(len(book.facets), 'facet')}")
         reporter.begin("your-turn")
         plan = open_visitor_round(coding, seed).plan
         reporter.say(

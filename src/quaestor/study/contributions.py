@@ -48,6 +48,8 @@ class Next:
     """rounds, codebook, agreement, disagreements, phrases, survey, survey-results, interviews, guides; or a command."""
     round: str = ""
     survey: str = ""
+    is_optional: bool = False
+    """Whether nothing waits for this step, so that any other step comes first."""
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,8 @@ def status_and_next(
         order = [*evidence, *coding, *people]
     else:  # if people are asked first, their answers become the evidence, so there is nothing to ingest yet
         order = [*people, *coding] if asks_people else [*evidence, *people, *coding]
-    following = next((part.next for part in order if part.next is not None), None)
+    steps = [part.next for part in order if part.next is not None]
+    following = min(steps, key=lambda step: step.is_optional, default=None)
     lines = [line for part in parts if not (part.is_empty and asks_people) for line in part.lines]
     pending = describe_pending_erasures(study.root)
     if pending:

@@ -93,7 +93,8 @@ def _next(survey_status: SurveyStatus) -> Next:
         return Next(command, f"{name} is open: {survey_status.in_words}", "survey", survey=name)
     if survey_status.status == DRAFT:
         return Next(f"quaestor survey check {name}, and open it", f"Check {name}, then open it", "survey", survey=name)
-    return Next(f"quaestor survey results {name}", f"Read the results of {name}", "survey-results", survey=name)
+    words = f"Read the results of {name}"
+    return Next(f"quaestor survey results {name}", words, "survey-results", survey=name, is_optional=True)
 
 
 def _stage(survey_status: SurveyStatus) -> StatusLine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -23,6 +23,8 @@ from starlette.templating import Jinja2Templates
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
+from quaestor.base.names import count_of
+from quaestor.coding.pages.activity import list_own_rounds
 from quaestor.coding.pages.codebook.browser import CodebookBrowser
 from quaestor.coding.pages.rating_sheet import build_form_key
 from quaestor.interviews.overview import has_interviews
@@ -88,6 +90,7 @@ def build_templates() -> Jinja2Templates:
         clean, body_of, answer_of, with_commands, set_text, set_markdown, web_links, language_name, say
     )  # fmt: skip
     environment.filters |= {template_filter.__name__: template_filter for template_filter in filters}
+    environment.filters["count_of"] = count_of
     environment.filters["thousands"] = lambda value: "–" if value is None else f"{value:,}"
     environment.globals["url_for"] = Addresses().in_templates
     environment.globals["version"] = __version__
@@ -167,6 +170,7 @@ def make_app(
     app.state.remaking = remaking
     app.state.has_surveys = lambda: _has_feature(session, has_surveys)
     app.state.has_interviews = lambda: _has_feature(session, has_interviews)
+    app.state.rates = lambda name: _rates(session, name)
     app.state.let_go = release
     app.state.prepare = session.prepare
     return app
@@ -214,6 +218,13 @@ def _build_pages(
         NamePages(session, renderer),
         ConductPages(session, renderer),
     ]
+
+
+def _rates(session: StudySession, name: str) -> bool:
+    """Returns whether somebody rates or has rated in a round; False if the study cannot be read."""
+    with suppress(QuaestorError), session.locked_state() as state:
+        return bool(list_own_rounds(state, name))
+    return False
 
 
 def _has_feature(session: StudySession, has: Callable[[Study], bool]) -> bool:

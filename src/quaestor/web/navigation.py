@@ -20,6 +20,7 @@ _ENTRIES = (
     ("home", "Study"),
     ("evidence", "Evidence"),
     ("rounds", "Rounds"),
+    ("my-ratings", "My ratings"),
     ("codebook", "Codebook"),
     ("surveys", "Surveys"),
     ("interviews", "Interviews"),
@@ -51,6 +52,8 @@ def navigation_entries(request: Request) -> list[NavigationEntry]:
         if route == "surveys" and not request.app.state.has_surveys():
             continue
         if route == "interviews" and not request.app.state.has_interviews():
+            continue
+        if route == "my-ratings" and visitor.can(Permission.LEAD) and not request.app.state.rates(visitor.name):
             continue
         if needed is not None and needed != PUBLIC and visitor.can(needed):
             shown = _choose_home_label(visitor) if route == "home" else label

@@ -68,7 +68,7 @@ def test_a_pair_of_raters_goes_from_the_codebook_to_decisions(shell: Shell, tmp_
     assert shell.json("ratings", "import", "pilot", str(tmp_path / "ratings.csv")) == {"given": 8, "known": 0}
     assert "8 were known already" in shell("ratings", "import", "pilot", str(tmp_path / "ratings.csv")).stderr
     assert shell.json("round", "close", "pilot")["missing"] == 0
-    agreement = shell.json("agreement", "--round", "pilot")
+    agreement = shell.json("agreement", "--round", "pilot", "--yes")
     assert (agreement["n"], agreement["percent"], agreement["passed"], agreement["simulated"]) == (
         4,
         0.75,

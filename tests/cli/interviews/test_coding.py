@@ -30,7 +30,7 @@ def test_transcripts_are_coded_compared_and_in_vivo_codes_adopted(tmp_path: Path
     code_all(study, {"rater-1": coding_by_turn, "rater-2": {ILLEGAL: [stretch(5, 24, "shapes")]}})
     close_by_name(study, ROUND, None)
     settle_agreed(study, ROUND, None)
-    shown = quaestor("interview", "code-agreement", ROUND, cwd=tmp_path)
+    shown = quaestor("interview", "code-agreement", ROUND, "--yes", cwd=tmp_path)
     assert "legitimacy › shapes that do not match" in shown.stdout
     document = json.loads(
         quaestor("interview", "code-agreement", ROUND, "--by", "answer", "--json", cwd=tmp_path).stdout
@@ -53,7 +53,7 @@ def test_no_interval_is_shown_if_the_standard_error_is_undefined(tmp_path: Path)
     study = coded_study(tmp_path)
     code_all(study, {"rater-1": {ILLEGAL: [stretch(0, 24, "shapes")]}, "rater-2": {}})
     close_by_name(study, ROUND, None)
-    shown = quaestor("interview", "code-agreement", ROUND, cwd=tmp_path).stdout
+    shown = quaestor("interview", "code-agreement", ROUND, "--yes", cwd=tmp_path).stdout
     (line,) = [text for text in shown.splitlines() if "shapes that do not match" in text]
     assert "0.00" in line.split()
     assert "(0.00 to 0.00)" not in shown

@@ -66,7 +66,7 @@ def test_a_name_is_added_found_and_replaced_in_a_transcript(folder: Path) -> Non
     }  # fmt: skip
     assert "with [person 1]." in run(folder, "transcript", "P1")
     assert run(folder, "names", "looked", "P1")
-    assert "from 1 participants" in run(folder, "items")
+    assert "from 1 participant" in run(folder, "items")
 
 
 def test_names_are_changed_listed_and_removed(folder: Path) -> None:

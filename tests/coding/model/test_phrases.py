@@ -118,7 +118,7 @@ def test_a_reread_phrase_is_rated_again_and_both_answers_are_kept() -> None:
     table = sets_of_two(("get, output", "get, layer"))
     table.record(build_reread_act(table.state, "main", "first", "i0"))
     assert build_rater_view(table.state, "main", "second").left == ("i0",)
-    with pytest.raises(StateError, match="2 ratings are missing"):
+    with pytest.raises(StateError, match="2 ratings missing"):
         build_unify_act(table.state, "main", "first", "object", ["layer"], "output", SAME_MEANING)
     for rater in ("first", "second"):
         table.rate(rater, "i0", phrase="get, output")

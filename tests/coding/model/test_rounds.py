@@ -76,7 +76,7 @@ def test_an_incomplete_round_closes_only_with_a_reason() -> None:
     table = Table()
     table.open(items=["i1", "i2"])
     table.rate("first", "i1", relevance="keep")
-    with pytest.raises(StateError, match="3 ratings are missing"):
+    with pytest.raises(StateError, match="3 ratings missing"):
         table.close()
     table.close(incomplete="the deadline")
     assert table.state.round("main").incomplete == "the deadline"
@@ -250,12 +250,12 @@ def test_the_next_set_opens_when_the_current_one_is_complete() -> None:
     with pytest.raises(StateError, match="not in set 1"):
         table.rate("first", "i2", phrase="load, model")
     table.rate("first", "i1", phrase="load, model")
-    with pytest.raises(StateError, match="not complete, 1 ratings"):
+    with pytest.raises(StateError, match="not complete, 1 rating missing"):
         build_next_set_act(table.state, "main", "lead")
     table.rate("second", "i1", phrase="load, model")
     table.record(build_next_set_act(table.state, "main", "lead"))
     table.rate("first", "i2", phrase="load, model")
-    with pytest.raises(StateError, match="1 ratings are missing"):
+    with pytest.raises(StateError, match="1 rating missing"):
         build_close_acts(table.state, "main", "lead")
 
 

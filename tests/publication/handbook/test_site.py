@@ -195,3 +195,11 @@ def test_bar_lengths_are_proportional_to_counts() -> None:
 def test_posts_that_are_not_listed_are_counted(book: Handbook) -> None:
     entry = Entry("a", "phase", "a", ("a",), posts=(Post("so/1", "one"),), posts_total=3)
     assert "and 2 more" in words_of(rendered(replace(book, entries=(entry,)))["codes/a.html"])
+
+
+def test_the_search_example_is_a_code_of_the_study(book: Handbook) -> None:
+    placeholder = rendered(book)["index.html"].xpath("//input[@id='search-text']/@placeholder")[0]
+    words = placeholder.removeprefix("Search, for example: ")
+    assert words in [entry.name for entry in book.entries]
+    empty = rendered(replace(book, entries=()))["index.html"].xpath("//input[@id='search-text']/@placeholder")[0]
+    assert empty == "Search"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -19,12 +20,14 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.desk import HERE, QUICK, closing_app, csrf_in, invited, join, post
 from tests.support.desk import browser as visitor
-from tests.support.rated_study import TELLING, rated_study
+from tests.support.rated_study import TELLING, rate_now, rated_study, unrated_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
+from quaestor.coding.codebook import import_codebook
 from quaestor.coding.confusion import MOST_CODES, CodeLabel, build_matrix
 from quaestor.coding.model.ratings import list_labels
 from quaestor.coding.pages.agreement import format_value
+from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.measures.records import Confusion
 from quaestor.people.credentials import Passwords
@@ -269,6 +272,38 @@ def test_agreement_pages_are_accessible_and_fit_a_phone_in_both_themes(
             page.goto(address + path)
             assert_for_everyone(page)
         assert complaints == []
+        context.close()
+
+
+@pytest.mark.browser
+def test_every_table_of_agreement_fits_a_window_of_1280(browser: Browser, tmp_path: Path) -> None:
+    study = unrated_study(tmp_path / "study", items=60)
+    codes = [f"code-{number}" for number in range(MOST_CODES)]
+    entries = [
+        f'[[code]]\nid = "{code}"\nfacet = "issue"\nname = "interoperability of exported configurations {code}"\n'
+        for code in codes
+    ]
+    book = 'name = "long"\n[[facet]]\nid = "issue"\nlevels = ["phase", "object"]\n' + "\n".join(entries)
+    (study.root / "codebook.toml").write_text(book, "utf-8")
+    with open_coding(study) as coding:
+        import_codebook(coding)
+        open_by_name(coding, "phases", None)
+        rate_now(
+            coding, "phases", lambda dice, *_: {"phase": dice.choice(codes), "relevance": "keep"}, random.Random(3)
+        )
+        close_by_name(coding, "phases", None)
+    with serving(study.root) as address:
+        state = session_after(f"{address}join/{invited(study.root, Role.LEAD)}")
+        context = browser.new_context(storage_state=state, viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        page.goto(f"{address}rounds/phases/agreement")
+        page.get_by_role("button", name="View and record it").click()
+        page.wait_for_selector(".matrix")
+        for table in page.locator(".scroll").all():
+            assert table.evaluate("scroll => scroll.scrollWidth <= scroll.clientWidth"), table.get_attribute(
+                "aria-label"
+            )
+        assert_for_everyone(page)
         context.close()
 
 

@@ -243,4 +243,8 @@ def test_practice_items_come_first_give_feedback_and_are_not_counted(tmp_path: P
         assert try_practice(study, "pilot", "rater-2", "forum/question/1", {"relevance": "exclude: crash"}) == {
             "item": "forum/question/1", "right": {"relevance": False}, "answers": {"relevance": "keep"},
             "feedback": "It asks how.", "left": 0,
+            "explained": [{
+                "facet": "relevance", "question": "Does it ask how to write something?",
+                "given": "exclude: crash", "expected": "keep", "definitions": {},
+            }],
         }  # fmt: skip

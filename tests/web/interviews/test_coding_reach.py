@@ -19,7 +19,7 @@ LONG = "\n".join(f"This is sentence {number} of a long answer." for number in ra
 ARABIC = "ندرب النموذج كل يوم ثم نقيس."
 _AGAIN = [("Interviewer", "And then?"), ("Guest", "Then it is trained. " * 20)] * 35
 TALKS = ([*TALK, *_AGAIN, ("Guest", LONG)], TALK, [TALK[0], ("Guest", ARABIC)])
-HARSH = CODEBOOK.replace('name = "shapes', 'key = "z"\nname = "shapes') + "".join(
+HARSH = CODEBOOK + "".join(
     f'\n[[code]]\nid = "more-{number}"\nfacet = "themes"\nparent = "legitimacy"\nname = "training, part {number}"\n'
     for number in range(40)
 )

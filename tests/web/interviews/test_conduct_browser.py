@@ -118,6 +118,19 @@ def test_typed_text_never_triggers_commands_and_is_not_cut_off(page: Page, study
     all_saved(page)
 
 
+def test_after_enter_the_next_key_is_a_command_again(page: Page, study: Study, name: str) -> None:
+    press(page, "n", "w")
+    page.keyboard.type("first note")
+    press(page, "Enter", "w")
+    page.keyboard.type("second note")
+    press(page, "Enter", "n")
+    assert page.locator("#note").input_value() == ""
+    assert page.locator(".stop:not([hidden])").get_attribute("data-stop") == "2"
+    press(page, "p")
+    assert texts(page) == ["first note", "second note"]
+    all_saved(page)
+
+
 def test_after_the_last_question_notes_are_saved_and_the_end_button_is_focused(
     page: Page, study: Study, name: str
 ) -> None:

@@ -54,6 +54,7 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "give": ("/rounds/main/ratings", RATERS),
     "ahead": ("/rounds/main/ahead", RATERS),
     "mine": ("/rounds/main/mine", RATERS),
+    "my-ratings": ("/mine", RATERS),
     "coding": ("/rounds/main/code", RATERS),
     "coding-transcript": ("/rounds/main/code/P1", RATERS),
     "coding-give": ("/rounds/main/code/P1/turns", RATERS),

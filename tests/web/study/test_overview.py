@@ -11,6 +11,8 @@ import pytest
 from tests.support.acting import PHRASE, Table
 from tests.support.labelled_study import labelled_study
 from tests.support.rated_study import TELLING, rate_now, rated_study, unrated_study
+from tests.support.small_interviews import SMALL
+from tests.support.small_survey import NAME, fielded
 from tests.support.themed_interviews import themed_study
 
 from quaestor.base.errors import QuaestorError, StateError
@@ -18,11 +20,12 @@ from quaestor.coding import agreement_cache as worked_out
 from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.agreement_access import find_access, record_agreement_view
 from quaestor.coding.agreement_cache import find_agreement
+from quaestor.coding.codebook import import_codebook
 from quaestor.coding.model.phrases import build_reread_act
 from quaestor.coding.model.ratings import count_hours, list_labels, list_slot_labels
 from quaestor.coding.model.rounds import build_replace_act, count_left_by_rater, list_missing
 from quaestor.coding.rating_files import rate
-from quaestor.coding.round_acts import close_by_name, replace_by_name
+from quaestor.coding.round_acts import close_by_name, open_by_name, replace_by_name
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.funnel import run_funnel
@@ -31,7 +34,9 @@ from quaestor.interviews.repository import open_interviews
 from quaestor.people.roles import Role
 from quaestor.publication.publication_status import check_freshness, report_can_be_made
 from quaestor.publication.report.make import build_report
+from quaestor.study.features import study_status
 from quaestor.study.folder import Study, open_study
+from quaestor.surveys.lifecycle import close_survey
 from quaestor.web.study.pages import Overview, RoundLine, build_study_overview
 
 LEAD, READER, JOURNAL = (
@@ -200,6 +205,8 @@ def test_an_interview_study_is_asked_to_publish_and_again_after_a_participant_de
     with open_interviews(study) as interviews:
         build_report(study, lambda words: None)
         assert holds()
+        shown = build_study_overview(study, interviews.coding, LEAD)
+        assert shown.command == "Everything planned is done, and the report is up to date."
         record_consent(interviews, "P1", DECLINED, SPOKEN)
         assert not holds()
         record_consent(interviews, "P1", ACCEPTED, SPOKEN)
@@ -211,6 +218,38 @@ def test_an_interview_study_is_asked_to_publish_and_again_after_a_participant_de
 
         build_report(study, tell)
         assert not holds(), "their words were read before"
+
+
+def test_a_missed_threshold_is_the_next_step_only_until_it_is_dealt_with(tmp_path: Path) -> None:
+    study = unrated_study(tmp_path / "study", items=8)
+    with open_coding(study) as coding:
+        import_codebook(coding)
+        open_by_name(coding, "pilot", None)
+        rate_now(
+            coding, "pilot", lambda _, place, rater: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"},
+            random.Random(1),
+        )  # fmt: skip
+        close_by_name(coding, "pilot", None)
+        before = seen(coding).next
+        assert before is not None
+        assert before.command == "quaestor agreement --round pilot"
+        record_agreement_view(coding, "pilot", "lead")
+        after = seen(coding).next
+        assert after is not None
+        assert after.command.startswith("quaestor round waive pilot")
+        open_by_name(coding, "later", None)
+        then = seen(coding).next
+        assert then is not None
+        assert "pilot" not in then.command
+
+
+def test_a_closed_survey_does_not_hide_the_interviews_that_wait(tmp_path: Path) -> None:
+    with fielded(tmp_path / "study") as surveys:
+        study = surveys.study
+        close_survey(surveys, NAME)
+    assert study_status(study).next == f"quaestor survey results {NAME}"
+    (study.root / "instruments" / "guide.md").write_text(SMALL, "utf-8")
+    assert study_status(study).next.startswith("quaestor interview")
 
 
 def test_the_next_step_names_its_page(coding: CodingSession) -> None:

@@ -9,6 +9,8 @@ import typer
 from rich.markup import escape
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import count_of
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def agreement(
         list[str] | None, typer.Option(help="A code that means the rater could not judge; repeat for several.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the bootstrap for the interval of α.")] = 0,
+    yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
     """Measure interrater agreement: percent, κ, AC1 and α with intervals, by code, and the codes most often confused.
@@ -75,8 +78,10 @@ def agreement(
     if ratings is None:
         if against and round_ is None:
             raise InputError("--against needs --round: name the drift round too")
+        opened = chosen_study(study)
+        confirm_views(opened, [name for name in (round_, against) if name] if round_ else None, actor, yes=yes)
         rounds = compute_rounds_agreement(
-            chosen_study(study), round_, facet or [],
+            opened, round_, facet or [],
             version=version, level=level or "", against=against or "", actor=actor,
         )  # fmt: skip
         _show_rounds(rounds, json)
@@ -123,8 +128,10 @@ def _show(result: Agreement) -> None:
     from quaestor.measures.agreement.statistics import list_shown_estimates
 
     screen = console()
-    raters = f"{len(result.raters)} raters" + (f" ({', '.join(result.raters)})" if 0 < len(result.raters) <= 6 else "")
-    screen.print(f"[bold]{escape(result.facet)}[/bold]: {number(result.n)} items, {escape(raters)}", soft_wrap=True)
+    raters = count_of(len(result.raters), "rater") + (
+        f" ({', '.join(result.raters)})" if 0 < len(result.raters) <= 6 else ""
+    )
+    screen.print(f"[bold]{escape(result.facet)}[/bold]: {count_of(result.n, 'item')}, {escape(raters)}", soft_wrap=True)
     reasons = ", ".join(f"{reason} ({number(count)})" for reason, count in result.reasons.items())
     screen.print(f"left out: {reasons or 'none'}", soft_wrap=True)
     screen.print()

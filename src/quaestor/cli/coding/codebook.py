@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import count_of
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -52,7 +53,7 @@ def import_file(
     if json:
         print_json({"version": book.version, "codes": len(book.codes), "facets": list(book.facets)})
         return
-    say(f"Version {book.version}: {len(book.codes)} codes in {len(book.facets)} facets")
+    say(f"Version {book.version}: {count_of(len(book.codes), 'code')} in {count_of(len(book.facets), 'facet')}")
 
 
 @group.command()

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
+from quaestor.base.names import count_of
 from quaestor.cli.coding.ratings import write_rows
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 group = typer.Typer(help="Disagreements between raters, and decisions about them.", no_args_is_help=True)
@@ -32,6 +34,7 @@ def list_disagreements(
     open_only: Annotated[bool, typer.Option("--open", help="Only unsettled disagreements.")] = False,
     item: Annotated[str | None, typer.Option(help="Only this item.")] = None,
     answer: Annotated[str | None, typer.Option(help="Only where a rater gave this answer.")] = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -44,9 +47,9 @@ def list_disagreements(
 
     from quaestor.coding.disagreements import list_disagreement_rows
 
-    disagreements = list_disagreement_rows(
-        chosen_study(study), name, actor, open_only=open_only, item=item, answer=answer
-    )
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    disagreements = list_disagreement_rows(opened, name, actor, open_only=open_only, item=item, answer=answer)
     if json:
         print_json(disagreements)
         return
@@ -101,7 +104,7 @@ def agree(
     if json:
         print_json({"decided": count})
     else:
-        say(f"{number(count)} decisions recorded")
+        say(f"{count_of(count, 'decision')} recorded")
 
 
 @group.command()
@@ -200,6 +203,7 @@ def assent(
 def export_file(
     name: RoundArgument,
     out: Annotated[Path | None, typer.Option(help="A CSV or XLSX file; default: CSV on standard output.")] = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -210,7 +214,9 @@ def export_file(
     """
     from quaestor.coding.rating_files import read_decisions
 
-    write_rows("decisions", read_decisions(chosen_study(study), name, actor), out, json)
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    write_rows("decisions", read_decisions(opened, name, actor), out, json)
 
 
 @group.command("import")
@@ -234,7 +240,7 @@ def import_file(
     if json:
         print_json({"decisions": count})
     else:
-        say(f"{number(count)} decisions imported as {name}, recorded as decided outside Quaestor")
+        say(f"{count_of(count, 'decision')} imported as {name}, recorded as decided outside Quaestor")
 
 
 def _confirm(json: bool, *, waits: bool | None = None) -> None:

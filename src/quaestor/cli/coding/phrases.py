@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 group = typer.Typer(help="Constant comparison of verb phrases, set by set.", no_args_is_help=True)
@@ -26,6 +27,7 @@ def phrases() -> None:
 def words(
     name: RoundArgument,
     part: Annotated[str, typer.Option(help="verb or object.")] = "object",
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -38,7 +40,9 @@ def words(
 
     from quaestor.coding.phrases import list_words
 
-    word_rows = list_words(chosen_study(study), name, part, actor)
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    word_rows = list_words(opened, name, part, actor)
     if json:
         print_json(word_rows)
         return
@@ -98,7 +102,13 @@ def reread(
 
 
 @group.command()
-def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
+def curves(
+    name: RoundArgument,
+    yes: YesOption = False,
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
     """Show how much raters differ in each set and how well each set fits the earlier ones; draw both curves.
 
     Example: quaestor phrases curves phrases
@@ -107,7 +117,9 @@ def curves(name: RoundArgument, actor: ActorOption = None, study: StudyOption = 
 
     from quaestor.coding.phrases import draw_curves
 
-    points, drawing = draw_curves(chosen_study(study), name, actor)
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    points, drawing = draw_curves(opened, name, actor)
     if json:
         print_json([asdict(point) for point in points])
         return
@@ -127,6 +139,7 @@ def objects(
     adopt: Annotated[
         list[str] | None, typer.Option(help="Add PHASE=OBJECT to the codebook; repeat for several.")
     ] = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -149,6 +162,7 @@ def objects(
         else:
             say(f"The codebook is now at version {version}")
         return
+    confirm_views(opened, [name, phases], actor, yes=yes)
     proposals = list_proposed_objects(opened, name, phases, at_least, actor)
     if json:
         print_json([asdict(proposal) for proposal in proposals])

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from quaestor.base.names import count_of
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, named_values, number, print_json, say
 
 group = typer.Typer(
@@ -88,7 +90,7 @@ def give(
     if json:
         print_json(done)
         return
-    say(f"Recorded; {number(done['left'])} items left")
+    say(f"Recorded; {count_of(done['left'], 'item')} left")
     if done["proposal"]:
         say(f"The machine's proposal: {done['proposal']}")
 
@@ -112,11 +114,18 @@ def practise(
     if json:
         print_json(done)
         return
-    for facet, right in done["right"].items():
-        say(f"{facet}: {'right' if right else 'expected ' + done['answers'][facet]}")
+    for explained in done["explained"]:
+        facet, given, expected = explained["facet"], explained["given"] or "nothing", explained["expected"]
+        say(f"{facet}: {'right' if done['right'][facet] else f'you answered {given}; the right answer is {expected}'}")
+        for code, definition in () if done["right"][facet] else explained["definitions"].items():
+            say(f"    {code}: {definition}")
     if done["feedback"]:
         say(done["feedback"])
-    say(f"{done['left']} practice items left" if done["left"] else f"Practice is finished: ratings of {name} count now")
+    say(
+        f"{count_of(done['left'], 'practice item')} left"
+        if done["left"]
+        else f"Practice is finished: ratings of {name} count now"
+    )
 
 
 @group.command("import")
@@ -139,7 +148,7 @@ def import_file(
     if json:
         print_json({"given": done.added, "known": done.known})
     else:
-        say(f"{number(done.added)} ratings imported, {number(done.known)} were known already")
+        say(f"{count_of(done.added, 'rating')} imported, {number(done.known)} were known already")
 
 
 @group.command("export")
@@ -147,6 +156,7 @@ def export_file(
     name: RoundArgument,
     out: Annotated[Path | None, typer.Option(help="A CSV or XLSX file; default: CSV on standard output.")] = None,
     superseded: Annotated[bool, typer.Option("--superseded", help="Include superseded ratings.")] = False,
+    yes: YesOption = False,
     actor: Annotated[
         str | None,
         typer.Option(
@@ -163,7 +173,9 @@ def export_file(
     from quaestor.coding.rating_files import export_ratings
     from quaestor.coding.session import open_coding
 
-    with open_coding(chosen_study(study)) as coding:
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    with open_coding(opened) as coding:
         rows = export_ratings(coding, name, actor or coding.lead, superseded=superseded)
     write_rows("ratings", rows, out, json)
 
@@ -176,6 +188,6 @@ def write_rows(title: str, rows: list[dict[str, str]], out: Path | None, json: b
         print_json(rows)
     elif out is not None:
         write_table(ExportTable.from_mappings(title, rows), out, private=True)
-        say(f"{number(len(rows))} rows written to {out}")
+        say(f"{count_of(len(rows), 'row')} written to {out}")
     elif rows:
         print(format_csv([list(rows[0]), *(list(row.values()) for row in rows)]), end="")

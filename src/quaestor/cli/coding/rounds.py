@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quaestor.base.names import join_with_or
+from quaestor.base.names import count_of, join_with_or
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -221,8 +221,8 @@ def _print_round(summary: dict[str, Any], status: str, json: bool) -> None:
     sets = f", set {summary['set']} of {summary['sets']}" if summary["sets"] > 1 else ""
     raters = ", ".join(summary["raters"])
     say(
-        f"{summary['round']} is {status}{sets}: {number(summary['items'])} items, raters {raters}, "
-        f"codebook version {summary['codebook']}, {number(summary['missing'])} ratings missing",
+        f"{summary['round']} is {status}{sets}: {count_of(summary['items'], 'item')}, raters {raters}, "
+        f"codebook version {summary['codebook']}, {count_of(summary['missing'], 'rating')} missing",
     )
 
 
@@ -292,7 +292,10 @@ def add(
         print_json({"round": round_settings.round, **preview.as_json()})
         return
     shares = ", ".join(f"{share.rater} {number(share.items)}" for share in preview.shares)
-    say(f"{round_settings.round} is in study.toml" + (f": {number(preview.items)} items, {shares}" if shares else ""))
+    say(
+        f"{round_settings.round} is in study.toml"
+        + (f": {count_of(preview.items, 'item')}, {shares}" if shares else "")
+    )
     say(
         f"It cannot be opened yet: {preview.obstacle}"
         if preview.obstacle

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -48,6 +49,7 @@ def code_agreement(
     name: RoundArgument,
     unit: UnitOption = "turn",
     version: Annotated[int | None, typer.Option(help="Interpret the ratings under this codebook version.")] = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -62,7 +64,9 @@ def code_agreement(
     from quaestor.interviews.coding.code_agreement import compute_agreement_by_code, format_estimate
     from quaestor.interviews.repository import open_interviews
 
-    with open_interviews(chosen_study(study)) as interviews:
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    with open_interviews(opened) as interviews:
         result = compute_agreement_by_code(interviews, name, unit, actor, version)
     if json:
         codes = [{"code": code, "name": title, **to_json(agreement)} for code, title, agreement in result.codes]
@@ -83,7 +87,11 @@ def code_agreement(
 
 
 def in_vivo(
-    name: RoundArgument, actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False
+    name: RoundArgument,
+    yes: YesOption = False,
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
 ) -> None:
     """List in-vivo codes: the participants' own words used as codes, and the codes they were adopted as.
 
@@ -94,7 +102,9 @@ def in_vivo(
     from quaestor.interviews.coding.in_vivo import list_in_vivo_passages
     from quaestor.interviews.repository import open_interviews
 
-    with open_interviews(chosen_study(study)) as interviews:
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    with open_interviews(opened) as interviews:
         in_vivo_codes = list_in_vivo_passages(interviews, name, actor)
     if json:
         rows = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quaestor.base.names import count_of
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -96,7 +97,7 @@ def _print_import(name: str, done: TranscriptImport, left_out: SkippedLines) -> 
     if not done.new:
         say(f"{name} already has this transcript")
         return
-    say(f"{number(done.words)} words in {number(done.turns)} turns from {done.format}, {done.encoding}")
+    say(f"{count_of(done.words, 'word')} in {count_of(done.turns, 'turn')} from {done.format}, {done.encoding}")
     participants, interviewers, others = done.voices
     if not interviewers or participants != 1:
         say(f"Check who the speakers are: `quaestor interview speakers {name}`")

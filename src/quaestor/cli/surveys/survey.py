@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quaestor.base.names import count_of
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -99,7 +100,8 @@ def check(name: FileArgument, study: StudyOption = None, json: JsonOption = Fals
         )
     else:
         questionnaire, minutes = checked.questionnaire, _format_minutes(checked.minutes)
-        size = f"{len(questionnaire.pages)} pages, {len(list(questionnaire.questions()))} questions, {minutes}"
+        questions = count_of(len(list(questionnaire.questions())), "question")
+        size = f"{count_of(len(questionnaire.pages), 'page')}, {questions}, {minutes}"
         print_problems(questionnaire.title, size, checked.problems, "opened")
         survey_versions.print_edits(edits, has_errors=bool(checked.grave))
     if checked.grave:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, tell_of_items
 
 QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="An open question.")]
@@ -40,6 +41,7 @@ def items(
 def themes(
     name: RoundArgument,
     facet: FacetOption = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -53,7 +55,9 @@ def themes(
     from quaestor.coding.session import open_coding
     from quaestor.surveys.themes import count_themes, themes_table
 
-    with open_coding(chosen_study(study)) as coding:
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    with open_coding(opened) as coding:
         result = count_themes(coding, name, facet, actor)
     if json:
         counted = [

@@ -76,6 +76,10 @@ class ItemQueue:
             self.done += self._waiting[turn] == _WAITS
             self._waiting[turn] = 0
 
+    def is_rated(self, item: str) -> bool:
+        turn = self.turn_of(item)
+        return turn >= 0 and self._waiting[turn] != _WAITS
+
     def iterate_waiting(self, turn: int) -> Iterator[str]:
         """Yields the unrated items from a position on, then those skipped before it."""
         for start, end in ((turn, len(self._order)), (0, turn)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quaestor.base.errors import StateError
+from quaestor.base.names import count_of
 from quaestor.coding.model.decisions import build_agreed_act, is_settled_round
 from quaestor.coding.model.rounds import list_missing, require_open
 from quaestor.coding.model.state import AGREEMENT, CLOSED, OPEN, SINGLE, RoundState, State
@@ -23,7 +24,11 @@ def build_close_acts(state: State, name: str, actor: str, incomplete: str = "", 
     sets = round_state.sets
     if (left or round_state.set < len(sets)) and not incomplete:
         unopened = sum(len(items) for items in sets[round_state.set :])
-        problem = f"{len(left)} ratings are missing" if left else f"{unopened} items are in sets not opened yet"
+        problem = (
+            f"{count_of(len(left), 'rating')} missing"
+            if left
+            else f"{count_of(unopened, 'item')} in sets not opened yet"
+        )
         raise StateError(f"{name!r} is not complete, {problem}: rate them, or close it with --incomplete and a reason")
     payload: dict[str, object] = {"round": name, "incomplete": incomplete}
     payload |= {"final": True} if final else {}

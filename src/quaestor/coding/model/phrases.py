@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import count_of
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.phrase import PARTS, unify_words
 from quaestor.coding.model.records import CANNOT_JUDGE, Decision, Facet, Unification
@@ -136,7 +137,7 @@ def _require_rated_set(state: State, name: str) -> RoundState:
         )
     if left := list_missing(round_state):
         raise StateError(
-            f"set {round_state.set} of {name!r} is not complete, {len(left)} ratings are missing: "
+            f"set {round_state.set} of {name!r} is not complete, {count_of(len(left), 'rating')} missing: "
             "words can be compared once all raters have finished it"
         )
     return round_state

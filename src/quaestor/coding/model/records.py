@@ -122,14 +122,26 @@ class Codebook:
         return next((ancestor for ancestor in self.path(code) if self.level(ancestor) == level), None)
 
     def active(self, facet: str, level: str | None = None) -> list[Code]:
-        """Returns the codes a rater may choose from; cached, since every rating needs them."""
+        """Returns the codes a rater may choose from, each below its parent; cached, since every rating needs them."""
         if (facet, level) not in self._offered:
             self._offered[facet, level] = [
                 code
-                for code in self.codes.values()
+                for code in self.in_tree_order()
                 if code.active and code.facet == facet and (level is None or self.level(code.id) == level)
             ]
         return self._offered[facet, level]
+
+    def in_tree_order(self) -> list[Code]:
+        """Returns all codes, each below its parent, and the parts of a split code in its place."""
+        order = {code: number for number, code in enumerate(self.codes)}
+
+        def find_place(code: str) -> tuple[int, int]:
+            first = code
+            while self.codes[first].origin in order:
+                first = self.codes[first].origin
+            return order[first], order[code]
+
+        return sorted(self.codes.values(), key=lambda code: [find_place(ancestor) for ancestor in self.path(code.id)])
 
     def path_name(self, code: str) -> str:
         """Returns the names from the root down to a code, such as `model training › loss`."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import count_of
 from quaestor.coding.model.answers import check_answer
 from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State, write_plan
@@ -152,7 +153,8 @@ def build_next_set_act(state: State, name: str, actor: str, *, simulated: bool =
     left = list_missing(round_state)
     if left:
         raise StateError(
-            f"set {round_state.set} of {name!r} is not complete, {len(left)} ratings are missing: rate them first"
+            f"set {round_state.set} of {name!r} is not complete, {count_of(len(left), 'rating')} missing: "
+            "rate all items first"
         )
     payload: dict[str, object] = {"round": name, "set": round_state.set + 1}
     payload |= {"simulated": True} if simulated else {}

@@ -166,6 +166,24 @@ def _build_discussion(state: State, round_state: RoundState, name: str) -> Pendi
     return PendingTask(plan.round, plan.kind, DISCUSS, sum(case.decision is not None for case in cases), len(cases))
 
 
+@dataclass(frozen=True)
+class OwnRound:
+    """A round of a rater, and how many items they have rated in it."""
+
+    round: str
+    status: str
+    rated: int
+
+
+def list_own_rounds(state: State, rater: str) -> list[OwnRound]:
+    """Returns the rounds in which somebody rates or has rated, the latest first."""
+    return [
+        OwnRound(round_state.plan.round, round_state.status, len(round_state.ratings.get(rater, ())))
+        for round_state in reversed(state.rounds.values())
+        if round_state.slot_of(rater) is not None and fits_url(round_state.plan.round)
+    ]
+
+
 def describe_deadline(deadline: str, moment: datetime) -> tuple[str, bool]:
     """Returns a deadline as text, and whether it has passed."""
     if not deadline:

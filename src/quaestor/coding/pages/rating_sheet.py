@@ -66,8 +66,24 @@ class RatingSheet:
     sets: int
     opened: str
     """When the round was opened; distinguishes it from a round of the same name in another study."""
-    pace: float | None
-    """Median seconds per item of the latest ratings."""
+    seconds: tuple[float, ...]
+    """The time spent on each of the latest ratings."""
+    counted: bool
+    """Whether the item is already among those done."""
+
+    @property
+    def pace(self) -> float | None:
+        """Median seconds per item of the latest ratings."""
+        return statistics.median(self.seconds) if self.seconds else None
+
+
+@dataclass(frozen=True)
+class OwnRatings:
+    """A rater's ratings in one round."""
+
+    round: str
+    is_open: bool
+    ratings: tuple[Rating, ...]
 
 
 class Desk:
@@ -141,7 +157,7 @@ class Desk:
         """Records an answer to a practice item; returns the feedback."""
         return record_practice(self.coding, name, rater, item, answers)
 
-    def list_own_ratings(self, name: str, rater: str) -> list[Rating]:
+    def list_own_ratings(self, name: str, rater: str) -> OwnRatings:
         """Returns a rater's own ratings, each answer as one line of text, newest first."""
         with self.coding.locked_state() as state:
             view = build_rater_view(state, name, rater)
@@ -153,7 +169,7 @@ class Desk:
             )
             for rating in view.ratings.values()
         ]
-        return sorted(ratings, key=lambda rating: -rating.number)
+        return OwnRatings(name, view.status == OPEN, tuple(sorted(ratings, key=lambda rating: -rating.number)))
 
 
 class SheetBuilder:
@@ -161,7 +177,7 @@ class SheetBuilder:
 
     def __init__(self, position: RaterPosition) -> None:
         self._place = position
-        self._pace = _find_pace(position.recent(_RECENT))
+        self._seconds = tuple(rating.seconds for rating in position.recent(_RECENT) if rating.seconds > 0)
         self._choices = {facet.id: list_choices(facet, position.codebook) for facet in position.plan.facets}
         self._unrated = tuple(self._build_facet(facet, "", None) for facet in position.plan.facets)
         self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in position.plan.facets)
@@ -192,7 +208,8 @@ class SheetBuilder:
             set=position.set,
             sets=position.sets,
             opened=position.opened,
-            pace=self._pace,
+            seconds=self._seconds,
+            counted=progress.is_rated(item),
         )
 
     def _build_facet(self, facet: Facet, item: str, rating: Rating | None) -> SheetFacet:
@@ -217,11 +234,6 @@ def restore_sheet(sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequen
         for facet in sheet.facets
     )
     return replace(sheet, facets=facets, memo=memo)
-
-
-def _find_pace(ratings: Sequence[Rating]) -> float | None:
-    spent = [rating.seconds for rating in ratings if rating.seconds > 0]
-    return statistics.median(spent) if spent else None
 
 
 def build_form_key() -> str:

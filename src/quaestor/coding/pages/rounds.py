@@ -9,7 +9,7 @@ from typing import Any
 
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import StateError
-from quaestor.base.names import fits_url
+from quaestor.base.names import count_of, fits_url
 from quaestor.coding.model.closing import build_reopen_act
 from quaestor.coding.model.facet_kinds.passages import PassagesKind
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
@@ -230,16 +230,12 @@ def _build_event(act: Act) -> RoundEvent:
     return RoundEvent(act.number, act.time, act.actor, _WORDS[act.kind](act.payload), reason)
 
 
-def _format_count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
 _METHODS = METHOD_WORDS | {TOGETHER: "made by all together"}
 
 
 def _describe_decisions(payload: Mapping[str, Any]) -> str:
     methods = Counter(decision["how"] for decision in payload["decisions"])
-    counts = [f"{_format_count(number, 'decision')} {_METHODS.get(how, how)}" for how, number in methods.items()]
+    counts = [f"{count_of(number, 'decision')} {_METHODS.get(how, how)}" for how, number in methods.items()]
     return f"recorded {', '.join(counts) or 'no decision'}"
 
 
@@ -251,17 +247,17 @@ def _describe_closing(payload: Mapping[str, Any]) -> str:
 
 
 _WORDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "round.open": lambda payload: f"opened it with {_format_count(len(payload['plan']['items']), 'item')}",
+    "round.open": lambda payload: f"opened it with {count_of(len(payload['plan']['items']), 'item')}",
     "round.close": _describe_closing,
     "round.reopen": lambda payload: "reopened it as not blind" if payload.get("not_blind") else "reopened it",
     "round.waive": lambda payload: "waived its threshold",
     "round.replace": lambda payload: (
-        f"gave {_format_count(len(payload['items']), 'item')} of {payload['rater']} to {payload['by']}"
+        f"gave {count_of(len(payload['items']), 'item')} of {payload['rater']} to {payload['by']}"
     ),
     "round.deadline": lambda payload: f"set its deadline to {payload['deadline'][:16].replace('T', ' ')} UTC",
     "round.set": lambda payload: f"opened set {payload['set']}",
     "round.unblind": lambda payload: "viewed its ratings",
-    "ratings.import": lambda payload: f"imported {_format_count(payload['rows'], 'rating')} from {payload['file']}",
+    "ratings.import": lambda payload: f"imported {count_of(payload['rows'], 'rating')} from {payload['file']}",
     "words.compare": lambda payload: f"compared the words of set {payload['set']}",
     "words.unify": lambda payload: f"unified words after set {payload['set']}",
     "words.reread": lambda payload: f"requested another rating of an item of set {payload['set']}",

@@ -64,8 +64,6 @@ def split_text(text: str, places: Sequence[tuple[int, int]]) -> list[TextSegment
 
 MOST_TURNS, MOST_CHARACTERS = 120, 14_000
 """Limits of one page, so that a long transcript opens as fast as a short one."""
-RESERVED = "vmzxwn/?"
-"""Keys that have another function on the page."""
 _VOICES = {Voice.INTERVIEWER: "Interviewer", Voice.PARTICIPANT: "Participant", Voice.OTHER: "Somebody else"}
 
 
@@ -242,7 +240,7 @@ def _window(windows: Sequence[tuple[int, int]], page: int | None, turn: int | No
 
 def list_coding_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
     """Returns the codes by theme; codes without children get keys first."""
-    offered = list_choices(facet, book, RESERVED)
+    offered = list_choices(facet, book)
     above = {book.codes[choice.value].parent for choice in offered}
     keyed = {
         choice.value: choice.key for choice in offered if choice.key and choice.key == book.codes[choice.value].key
@@ -252,11 +250,9 @@ def list_coding_choices(facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...
         (choice for choice in offered if choice.value not in keyed), key=lambda choice: choice.value in above
     ):
         keyed[choice.value] = next(free, "")
-    order = {code: number for number, code in enumerate(book.codes)}
-    way = {choice.value: [order[step] for step in book.path(choice.value)] for choice in offered}
     return tuple(
         AnswerChoice(choice.value, choice.label, keyed[choice.value], choice.definition, choice.group)
-        for choice in sorted(offered, key=lambda choice: way[choice.value])
+        for choice in offered
     )
 
 

@@ -110,6 +110,7 @@ def _environment(shelf: EntryIndex) -> Environment:
         ancestors_of=shelf.list_ancestors,
         place_of=lambda entry: _place(shelf, entry),
         codes=len(shelf.entries),
+        search_example=_find_search_example(shelf),
     )
     environment.filters.update(
         count=words.count,
@@ -125,6 +126,12 @@ def _environment(shelf: EntryIndex) -> Environment:
         day=_day,
     )
     return environment
+
+
+def _find_search_example(shelf: EntryIndex) -> str:
+    """Returns the name of the most frequent code without children; empty in an empty handbook."""
+    leaves = [entry for entry in shelf.book.entries if not shelf.children(entry)]
+    return max(leaves, key=lambda entry: entry.posts_total).name if leaves else ""
 
 
 def _place(shelf: EntryIndex, entry: Entry) -> str:

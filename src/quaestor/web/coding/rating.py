@@ -20,9 +20,11 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.facet_kinds import FACET_KINDS
+from quaestor.coding.pages.activity import OwnRound, list_own_rounds
 from quaestor.coding.pages.rating_sheet import Desk, RatingSheet, SheetFacet, restore_sheet
 from quaestor.coding.rating import codes_passages
 from quaestor.coding.rating_files import NewRating, WrongStudy
+from quaestor.evidence.item_texts import read_titles
 from quaestor.interviews.model.records import parse_item_id
 from quaestor.web.coding.disagreements import slice_page
 from quaestor.web.page import Pages, require_visitor
@@ -48,6 +50,7 @@ class RatingPages(Pages):
             Route("/rounds/{name}/ratings", self.give, methods=["POST"], name="give"),
             Route("/rounds/{name}/ahead", self.ahead, methods=["GET"], name="ahead"),
             Route("/rounds/{name}/mine", self.mine, methods=["GET"], name="mine"),
+            Route("/mine", self.my_ratings, methods=["GET"], name="my-ratings"),
         ]
 
     def begin(self) -> None:
@@ -149,12 +152,26 @@ class RatingPages(Pages):
     def _feedback(self, request: Request, name: str, sent: dict[str, Any], feedback: dict[str, Any]) -> Response:
         return self.page(request, "practised.html", {"round": name, "item": sent["item"], "feedback": feedback})
 
+    async def my_ratings(self, request: Request) -> Response:
+        """Lists the rounds in which the visitor rates, open or closed; goes to the ratings if there is one."""
+        rounds = await self.work(lambda: self._list_own_rounds(require_visitor(request).name))
+        if len(rounds) == 1:
+            return self.go(request, "mine", name=rounds[0].round)
+        return self.page(request, "my_ratings.html", {"rounds": rounds})
+
+    def _list_own_rounds(self, name: str) -> list[OwnRound]:
+        with self.session.locked_state() as state:
+            return list_own_rounds(state, name)
+
     async def mine(self, request: Request) -> Response:
-        """Lists the rater's own ratings, with links to change them."""
+        """Lists the rater's own ratings of a round, with links to change them while it is open."""
         name, who = request.path_params["name"], require_visitor(request).name
-        ratings = await self.work(lambda: self._desk.list_own_ratings(name, who))
-        shown, where = slice_page(request, ratings)
-        return self.page(request, "mine.html", {"round": name, "ratings": shown, **where})
+        own = await self.work(lambda: self._desk.list_own_ratings(name, who))
+        shown, where = slice_page(request, own.ratings)
+        items = [rating.item for rating in shown]
+        titles = await self.work(lambda: read_titles(self._desk.study, items, self.session.text_mask))
+        context = {"round": name, "is_open": own.is_open, "ratings": shown, "titles": titles, **where}
+        return self.page(request, "mine.html", context)
 
 
 async def _from_script(request: Request) -> dict[str, Any]:

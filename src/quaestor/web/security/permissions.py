@@ -35,6 +35,7 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "give": Permission.RATE,
     "ahead": Permission.RATE,
     "mine": Permission.RATE,
+    "my-ratings": Permission.RATE,
     "coding": Permission.RATE,
     "coding-transcript": Permission.RATE,
     "coding-give": Permission.RATE,

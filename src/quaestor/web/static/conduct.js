@@ -169,6 +169,7 @@
     } else if (event.key === "Enter" && !event.shiftKey && event.target === writing.note) {
       event.preventDefault();
       writing.save();
+      if (!writing.note.value) at(stop).querySelector("h2").focus({ preventScroll: true }); // The next key is one of the desk's.
     } else if (event.key === "Enter" && event.target.matches(".add input")) {
       event.preventDefault();
       writing.addOther();

@@ -19,12 +19,19 @@
     // Another study at the same address may have a round of the same name; its opening time differs.
     store: `quaestor/${location.host}${give}/${opened}/${rater}/`, give, rater, told: desk, where: () => rate,
     heard: ({ item }) => { for (const one of line.all()) if (one.refused && one.item === item) line.drop(one.key); },
+    unheard: ({ item }) => { ratedHere.delete(item); showProgress(); },
     refusal: ({ item, refused }, more) => [
       `Not accepted: ${item}, ${refused}`,
       Object.assign(document.createElement("a"), { href: `${rate}?item=${encodeURIComponent(item)}`, textContent: " Rate it again" }),
       more ? `; ${more} more not saved` : "",
     ],
   });
+
+  // The server counted what was rated before this page; what is rated here is added, saved or not.
+  const doneBefore = desk.querySelector("progress").value;
+  const ratedHere = new Set(line.all().filter((one) => !one.refused).map((one) => one.item));
+  const spent = desk.dataset.seconds.split(" ").filter(Boolean).map(Number); // newest first
+  const LATEST = 30;
 
   const form = () => desk.querySelector("form.sheet");
   const facets = () => [...desk.querySelectorAll(".facet")];
@@ -90,6 +97,8 @@
       return;
     }
     line.add(record);
+    if (!form().dataset.counted) ratedHere.add(record.item);
+    if (record.seconds > 0) spent.unshift(record.seconds);
     remember();
     next();
   }
@@ -137,12 +146,25 @@
   function show(html) {
     const parsed = new DOMParser().parseFromString(html, "text/html");
     place([...parsed.body.childNodes]);
-    const done = desk.querySelector("progress");
-    const waiting = line.all().length;
-    if (done) {
-      done.value += waiting;
-      desk.querySelector(".place").textContent = `${done.value.toLocaleString("en")} of ${done.max.toLocaleString("en")}`;
-    }
+  }
+
+  function showProgress() {
+    const bar = desk.querySelector("progress");
+    bar.value = doneBefore + ratedHere.size;
+    desk.querySelector(".count").textContent = `${bar.value.toLocaleString("en")} of ${bar.max.toLocaleString("en")}`;
+    desk.querySelector(".pace").textContent = describePace(bar.max - bar.value);
+    desk.querySelector(".foot").append(saved);
+    document.title = `${round} · ${desk.querySelector("h1").textContent}`;
+  }
+
+  function describePace(left) {
+    const latest = spent.slice(0, LATEST).sort((one, other) => one - other);
+    if (!latest.length || !left) return "";
+    const half = latest.length / 2;
+    const pace = (latest[Math.floor(half - 0.5)] + latest[Math.floor(half)]) / 2;
+    const minutes = (left * pace) / 60;
+    const rest = minutes >= 90 ? `${Math.round(minutes / 60)} h` : `${Math.max(1, Math.round(minutes))} min`;
+    return `${Math.round(pace)} s per item, about ${rest} left`;
   }
 
   function place(nodes) {
@@ -247,6 +269,7 @@
     for (const facet of facets()) facet.addEventListener("focusin", () => activate(facet));
     for (const search of desk.querySelectorAll(".type-ahead")) search.addEventListener("input", findCode);
     for (const box of desk.querySelectorAll(".phrase input")) box.placeholder = " ";
+    showProgress();
   }
 
   document.addEventListener("visibilitychange", () => {

@@ -25,7 +25,7 @@ from quaestor.evidence.records import FunnelResult
 from quaestor.interviews.overview import InterviewOverview, build_overview, has_interviews
 from quaestor.measures.agreement.statistics import STATISTICS
 from quaestor.people.roles import Permission, Role
-from quaestor.publication.publication_status import report_can_be_made
+from quaestor.publication.publication_status import check_freshness, report_can_be_made
 from quaestor.study.contributions import Next, StatusLine
 from quaestor.study.features import status_and_next
 from quaestor.study.folder import Study
@@ -140,11 +140,17 @@ def build_study_overview(
         rounds = [_with_agreement(coding, line) for line in (*planned, *opened.values())]
     sees = {round_state.round for round_state in rounds if round_state.look and round_state.look.may == "now"}
     surveys = survey_status(coding or study)
+    following = _adapt_next_step(following, sees, surveys) if leads else None
+    command = ""
+    if leads and (following is None or (following.is_optional and publishable)):
+        published = publishable and coding is not None and check_freshness(study, coding.state)[0].is_current
+        if following is None or not published:
+            following, command = None, _command(study, status.next, publishable, published)
     asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
     return Overview(
         tuple(_hide_details(stage, leads, sees) for stage in status.stages),
-        _adapt_next_step(following, sees, surveys) if leads else None,
-        _command(study, status.next, publishable) if leads and following is None else "",
+        following,
+        command,
         result,
         holds,
         tuple(rounds),
@@ -156,9 +162,11 @@ def build_study_overview(
     )
 
 
-def _command(study: Study, words: str, publishable: bool) -> str:
-    if words.startswith("quaestor serve"):
+def _command(study: Study, words: str, publishable: bool, published: bool) -> str:
+    if words.startswith(("quaestor serve", "quaestor survey results")):
         done = "Everything planned is done"
+        if published:
+            return f"{done}, and the report is up to date."
         return f"{done}: publish it with `quaestor report`." if publishable else f"{done}: {_NO_REPORT}."
     if words.startswith("quaestor "):
         return f"Run `{words}`."

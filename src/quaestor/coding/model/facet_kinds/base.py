@@ -11,6 +11,8 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import join_with_or, sort_by_similarity
 from quaestor.coding.model.records import Code, Codebook, Facet
 
+KEYS = "123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Keys for choices, in the order in which they are assigned."""
 Label = str | frozenset[str]
 Words = Mapping[str, Mapping[str, str]]
 """By part of a phrase, which word replaces which."""
@@ -64,6 +66,8 @@ class FacetKind:
     """Whether every character of an imported cell counts, spaces included."""
     has_fields: ClassVar[bool] = False
     """Whether codes have fields, which can differ even if the codes agree."""
+    desk_keys: ClassVar[str] = "umsbz0/"
+    """Keys that have another function on the page where these facets are rated, so that no code can have them."""
     form_fields: ClassVar[tuple[str, ...]] = ()
     """Fields of the rating form next to `answer`, each called `field.facet`."""
 

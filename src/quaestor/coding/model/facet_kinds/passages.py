@@ -283,6 +283,7 @@ class PassagesKind(FacetKind):
     takes = frozenset({"codes", "fields"})
     has_several_codes = True
     has_fields = True
+    desk_keys = "vmzxwn/?"
 
     def check_settings(self, settings: FacetKeys) -> None:
         if not settings.codes or settings.options:

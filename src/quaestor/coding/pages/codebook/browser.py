@@ -129,7 +129,7 @@ def build_trees(book: Codebook, query: str = "", facet: str = "") -> tuple[Tree,
     """Returns the trees of all facets or of one; a query keeps only codes with all its words, and their ancestors."""
     words = query.casefold().split()
     below: dict[tuple[str, str], list[Code]] = {}
-    for code in book.codes.values():
+    for code in book.in_tree_order():
         if code.active:
             below.setdefault((code.facet, code.parent), []).append(code)
 

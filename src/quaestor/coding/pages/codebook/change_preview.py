@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.coding.codebook import require_usable_rules
+from quaestor.coding.codebook import require_free_keys, require_usable_rules
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.state import CLOSED, OPEN, State
 from quaestor.coding.pages.codebook.change_log import CodeDifference, describe_change, list_code_differences
@@ -89,6 +89,7 @@ def preview_change(
         visibility = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
         book = state.history.preview_change(kind, payload)
         require_usable_rules(state, kind, payload)
+        require_free_keys(coding.study, state.history.latest, book)
         decided = [name for name in (*state.rounds, *state.published) if not visibility.why_no_decisions(name)]
         rated = [
             name
