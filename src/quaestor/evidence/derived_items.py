@@ -67,7 +67,7 @@ def write_derived_items(
     with _lock_folder(path.parent):
         lines = read_lines(known)
         _write_private(path, [source.columns, *lines])
-    by_hand = bool(not known and (study.settings.sources or study.settings.funnel.steps))
+    by_hand = bool(not known and (study.settings.sources or study.funnel.steps))
     block = _build_block(source, with_funnel=not by_hand)
     if not known and not by_hand:
         _append_to_study_file(study, block)

@@ -146,7 +146,7 @@ def _list_items_to_code(study: Study, state: State, codes: Mapping[str, Decision
 
     While that round is not settled, items that it has not decided to keep are left out.
     """
-    rounds = [step.round for step in study.settings.funnel.steps if step.round and step.round in state.rounds]
+    rounds = [step.round for step in study.funnel.steps if step.round and step.round in state.rounds]
     if not rounds:
         return sorted(codes)
     kept = list_kept(state, rounds[-1])

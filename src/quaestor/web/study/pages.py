@@ -151,7 +151,7 @@ def build_study_overview(
         tuple(waiting),
         tuple(latest),
         tuple(surveys),
-        has_funnel=not asks_only or bool(study.settings.funnel.steps),
+        has_funnel=not asks_only or bool(study.funnel.steps),
         has_rounds=not asks_only or bool(rounds),
     )
 
