@@ -67,9 +67,10 @@ def test_a_counted_act_is_described_in_singular_and_plural() -> None:
     assert rating.describe(round="main", survey="", count=1200) == "rated 1,200 items in main"
 
 
-def test_only_a_withdrawal_removes_items_and_only_those_of_the_participant() -> None:
-    removing = {kind: one.removes for feature in features() for kind, one in feature.act_kinds.items() if one.removes}
-    assert list(removing) == ["interview.withdraw"]
+def test_a_withdrawal_removes_the_items_of_the_participant_and_no_others() -> None:
+    act_kinds = {name: kind for feature in features() for name, kind in feature.act_kinds.items()}
+    removing = {name: kind.removes for name, kind in act_kinds.items() if kind.removes}
+    assert list(removing) == ["interview.turns", "interview.withdraw"]
     is_removed = removing["interview.withdraw"]({"participant": "P1"})
     items = ("P1/00001", "P1-2/00003", "P12/00001", "P1/notes")
     assert [item for item in items if is_removed(item)] == ["P1/00001", "P1-2/00003"]

@@ -88,7 +88,7 @@ ELSEWHERE = {
     "codebook redefine", "codebook merge", "codebook split", "codebook move", "codebook retire", "codebook undo",
     "ratings import", "decisions import", "synth survey", "survey check", "survey preview", "survey open",
     "survey close", "survey status", "survey invite", "survey rates", "survey flags", "survey decide", "survey results",
-    "survey erase", "survey import", "survey export", "survey items", "survey claims",
+    "survey erase", "survey import", "survey export", "survey items", "survey claims", "survey merge",
     "interview participant", "interview items", "interview agreement",
     "interview import", "interview transcript", "interview speakers", "interview match", "interview names",
     "interview protocol", "synth interviews",
