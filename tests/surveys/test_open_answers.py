@@ -380,16 +380,24 @@ def last_to_withdraw(surveys: Surveys) -> tuple[str, str]:
     return code, response.id
 
 
-def test_an_existing_funnel_is_not_changed(tmp_path: Path) -> None:
+def test_answers_to_a_second_question_become_a_strand_of_their_own(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         answered(surveys)
         make_items(surveys, NAME, "hardest")
         before = (tmp_path / "study.toml").read_text("utf-8")
         items = make_items(surveys, NAME, "used")
-        assert (items.added, items.by_hand) == (False, True)
-        assert '[sources.tools-used]\nkind = "table"' in items.block
+        assert (items.added, items.strand) == (True, "tools-used")
         assert "[funnel]" not in items.block
-        assert (tmp_path / "study.toml").read_text("utf-8") == before
+        assert (tmp_path / "study.toml").read_text("utf-8").startswith(before)
+    study = open_study(tmp_path)
+    assert study.strands == ("", "tools-used")
+    for strand in study.in_each_strand():
+        ingest_source(study, strand.funnel_source())
+        run_funnel(strand)
+    add_round(
+        study,
+        {"round": "used", "raters": ["rater-1", "rater-2"], "facets": ["theme"], "items": {"strand": "tools-used"}},
+    )
 
 
 def test_making_items_keeps_other_content_of_the_study_file(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def run_funnel(study: Study) -> FunnelResult:
         pending = tuple(step.step for step in run.pending)
         waits_for = run.pending[0].round or "" if run.pending else ""
         note = "; ".join([*run.manifest.notes, *_notes_on_rounds(run, drops)])
-        entered = int(drops.count().execute()) + run.left_out
+        entered = int(drops.count().to_pyarrow().as_py()) + run.left_out
         result = FunnelResult(study.funnel_source(), steps, pending, run.seed, waits_for, note, entered)
         document = {"fingerprint": compute_fingerprint(study, run.manifest), "result": asdict(result)}
         write_atomically(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())

@@ -106,11 +106,13 @@ class Study:
         return self.root / Path(self.source(name).path).expanduser()
 
     def funnel_source(self) -> str:
-        """Returns the source of the strand's funnel; it may be omitted if there is only one."""
+        """Returns the source of the strand; `[funnel]` may omit it if there is only one for it."""
         if self.funnel.source is not None:
             return self.funnel.source
-        if len(self.settings.sources) == 1:
-            return next(iter(self.settings.sources))
+        of_other_strands = {funnel.source for funnel in self.settings.strands.values()}
+        possible = [name for name in self.settings.sources if name not in of_other_strands]
+        if len(possible) == 1:
+            return possible[0]
         allowed = join_with_or(self.settings.sources) or "add a source first"
         raise SettingsError(f"{self.file}: funnel.source is missing; choose from: {allowed}")
 

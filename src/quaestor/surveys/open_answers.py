@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import suggest
+from quaestor.base.names import slugify, strip_strand, suggest
 from quaestor.coding.session import require_lead
 from quaestor.evidence.derived_items import DerivedItems, DerivedSource, as_html, erase_lines, write_derived_items
 from quaestor.evidence.erasure import erase_items, list_sources_in_folder
@@ -41,10 +41,16 @@ class OpenAnswer:
 
 def parse_response(item: str) -> str:
     """Returns the response that an item comes from."""
-    parts = item.split("/")
+    return parse_item(item)[1]
+
+
+def parse_item(item: str) -> tuple[str, str, str]:
+    """Returns the survey, the response and the question of an item."""
+    parts = strip_strand(item).split("/")
     if len(parts) != 3:
         raise InputError(f"{item!r} is not an open answer: the format is SURVEY/RESPONSE/QUESTION")
-    return parts[1]
+    survey, response, question = parts
+    return survey, response, question
 
 
 def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]:
@@ -70,6 +76,7 @@ def make_items(surveys: Surveys, name: str, question: str, actor: str | None = N
     study = open_study(surveys.study.root)
     source = DerivedSource(
         f"{name}-{question}",
+        slugify(f"{name}-{question}"),
         FOLDER,
         _COLUMNS,
         "open answers",

@@ -19,7 +19,7 @@ from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import answers_path, fieldings
-from quaestor.surveys.open_answers import parse_response
+from quaestor.surveys.open_answers import parse_item, parse_response
 from quaestor.surveys.store.answers import AnswerFile
 
 _COLUMNS = (Column("participants", "participants"), Column("share", "share"), Column("answers", "answers"))
@@ -128,7 +128,7 @@ def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
 def _dropped(state: State, items: Collection[str]) -> set[str]:
     """Returns the responses behind these items that the lead excluded."""
     states = fieldings(state.unhandled_acts)
-    named = ((item.partition("/")[0], parse_response(item)) for item in items)
+    named = (parse_item(item)[:2] for item in items)
     return {response for survey, response in named if survey in states and response in states[survey].dropped}
 
 

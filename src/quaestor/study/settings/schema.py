@@ -14,7 +14,14 @@ from quaestor.base.errors import SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import Name, Seed, Settings, read_toml
 from quaestor.study.settings.coding import FacetSettings, RoundSettings
-from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, StrandName, Tag, bundled_kinds
+from quaestor.study.settings.evidence import (
+    FunnelSettings,
+    KindSettings,
+    SampleSettings,
+    StrandName,
+    Tag,
+    bundled_kinds,
+)
 from quaestor.study.settings.publication import (
     AttributeSettings,
     FindingSettings,
@@ -98,7 +105,7 @@ class StudySettings(Settings):
             place = f"strands.{strand}" if strand else "funnel"
             if funnel.source is not None and funnel.source not in self.sources:
                 raise ValueError(_unknown(f"{place}.source", funnel.source, self.sources))
-            if strand and funnel.source is None and len(self.sources) != 1:
+            if strand and funnel.source is None:
                 raise ValueError(f"{place}.source is missing; choose from: {join_with_or(self.sources)}")
             for number, step in enumerate(funnel.steps):
                 if step.step in known_steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -93,6 +94,21 @@ class RoundLine:
 
 
 @dataclass(frozen=True)
+class StrandFunnel:
+    """The last result of a strand's funnel, and whether it is current."""
+
+    strand: Study
+    result: FunnelResult | None
+    holds: bool
+
+    @property
+    def query(self) -> str:
+        """Returns the query of pages about this strand; empty for the first one."""
+        is_first = self.strand.strand == self.strand.strands[0]
+        return "" if is_first else urlencode({"strand": self.strand.strand})
+
+
+@dataclass(frozen=True)
 class Overview:
     """Everything on the start page."""
 
@@ -100,8 +116,7 @@ class Overview:
     next: Next | None
     command: str
     """The next command, if no page does it."""
-    funnel: FunnelResult | None
-    holds: bool
+    funnels: tuple[StrandFunnel, ...]
     rounds: tuple[RoundLine, ...]
     waiting: tuple[PendingTask, ...]
     latest: tuple[ActivityLine, ...]
@@ -115,13 +130,17 @@ class Overview:
         return sum(round_state.hours or 0.0 for round_state in self.rounds)
 
 
+def _read_funnel(study: Study, coding: CodingSession | None) -> tuple[FunnelResult | None, bool]:
+    return (last_result(study, coding) if study.settings.sources else None) or (None, True)
+
+
 def build_study_overview(
     study: Study, coding: CodingSession | None, viewer: Viewer, opened: Mapping[str, Any] | None = None
 ) -> Overview:
     """Builds the overview for one viewer without waiting for large computations."""
     leads = viewer.role is Role.LEAD
     status, following = status_and_next(study, coding, opened, wait=False)
-    result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
+    funnels = [StrandFunnel(strand, *_read_funnel(strand, coding)) for strand in study.in_each_strand()]
     rounds = [
         RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_list_planned_raters(round_state, viewer))
         for round_state in study.settings.rounds
@@ -145,13 +164,12 @@ def build_study_overview(
         tuple(_hide_details(stage, leads, sees) for stage in status.stages),
         _adapt_next_step(following, sees, surveys) if leads else None,
         _command(study, status.next, publishable) if leads and following is None else "",
-        result,
-        holds,
+        tuple(funnels),
         tuple(rounds),
         tuple(waiting),
         tuple(latest),
         tuple(surveys),
-        has_funnel=not asks_only or bool(study.funnel.steps),
+        has_funnel=not asks_only or bool(study.funnel.steps or study.settings.strands),
         has_rounds=not asks_only or bool(rounds),
     )
 
@@ -303,10 +321,6 @@ class StudyPages(Pages):
         study_overview = await self.work(lambda: build_study_overview(study, coding, viewer, session.open_features))
         context = {
             "overview": study_overview,
-            "result": study_overview.funnel,
-            "widest": study_overview.funnel.steps[0].entered
-            if study_overview.funnel and study_overview.funnel.steps
-            else 0,
             "talks": await self.work(lambda: self._read_interviews(who)),
             "erasing": await self.pending_erasures(),
             "next_link": _next_link(request, study_overview.next),
