@@ -330,6 +330,8 @@ class Interviews:
     @property
     def item_prefix(self) -> str:
         """Returns the beginning of the item ids of turns: the strand that is made of transcripts."""
+        if self._coding is None:  # of a backup, whose turns are not coded
+            return ""
         inputs = self.study.root / FOLDER
         for strand in self.study.in_each_strand():
             with suppress(SettingsError):

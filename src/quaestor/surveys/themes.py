@@ -58,6 +58,8 @@ class SurveyThemes:
     """Number of participants who withdrew after the decision; they are not counted."""
     dropped: int = 0
     """Number of participants whose responses the lead excluded; they are not counted."""
+    respondents: frozenset[str] = frozenset()
+    """The responses of the counted participants."""
 
 
 def count_themes(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
@@ -152,7 +154,8 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
     ordered = sorted(themes, key=lambda theme: (-theme.participants, theme.name.casefold()))
     simulated = any(decision.simulated for decision in decisions.values())
     blindness = tuple(list_blindness_notes([state.round(name)]))
-    return SurveyThemes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
+    themes_counted = SurveyThemes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness)
+    return replace(themes_counted, respondents=frozenset(people))
 
 
 def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:

@@ -25,6 +25,7 @@ from quaestor.study.settings.evidence import (
 from quaestor.study.settings.publication import (
     AttributeSettings,
     FindingSettings,
+    JointDisplaySettings,
     MeasureSettings,
     PublishedTableSettings,
     ReportSettings,
@@ -83,6 +84,7 @@ class StudySettings(Settings):
     findings: tuple[FindingSettings, ...] = ()
     quantities: tuple[ValueSettings, ...] = ()
     report: ReportSettings = ReportSettings()
+    joint_display: JointDisplaySettings = JointDisplaySettings()
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")

@@ -97,15 +97,11 @@ class RoundLine:
 class StrandFunnel:
     """The last result of a strand's funnel, and whether it is current."""
 
-    strand: Study
+    title: str
+    query: str
+    """The query of pages about this strand; empty for the first one."""
     result: FunnelResult | None
     holds: bool
-
-    @property
-    def query(self) -> str:
-        """Returns the query of pages about this strand; empty for the first one."""
-        is_first = self.strand.strand == self.strand.strands[0]
-        return "" if is_first else urlencode({"strand": self.strand.strand})
 
 
 @dataclass(frozen=True)
@@ -130,8 +126,10 @@ class Overview:
         return sum(round_state.hours or 0.0 for round_state in self.rounds)
 
 
-def _read_funnel(study: Study, coding: CodingSession | None) -> tuple[FunnelResult | None, bool]:
-    return (last_result(study, coding) if study.settings.sources else None) or (None, True)
+def _read_funnel(study: Study, coding: CodingSession | None) -> StrandFunnel:
+    query = "" if study.strand == study.strands[0] else urlencode({"strand": study.strand})
+    last = last_result(study, coding) if study.settings.sources else None
+    return StrandFunnel(study.strand_title, query, *(last or (None, True)))
 
 
 def build_study_overview(
@@ -140,7 +138,7 @@ def build_study_overview(
     """Builds the overview for one viewer without waiting for large computations."""
     leads = viewer.role is Role.LEAD
     status, following = status_and_next(study, coding, opened, wait=False)
-    funnels = [StrandFunnel(strand, *_read_funnel(strand, coding)) for strand in study.in_each_strand()]
+    funnels = [_read_funnel(strand, coding) for strand in study.in_each_strand()]
     rounds = [
         RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_list_planned_raters(round_state, viewer))
         for round_state in study.settings.rounds
