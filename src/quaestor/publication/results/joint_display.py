@@ -27,6 +27,7 @@ from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.contributions import ReportPart
 from quaestor.study.features import open_known_names
 from quaestor.study.settings.publication import JointStrandSettings
+from quaestor.surveys.open_answers import parse_response
 from quaestor.surveys.themes import count_themes
 
 _EXCERPT = 160
@@ -161,9 +162,9 @@ def _count_strand(
         ]
         respondents = themes_of_answers.respondents
         if settings.quote:
-            examples = _read_examples(
-                coding, _decided_codes(coding.state, name, facet, excluded), row_of, as_quote=True
-            )
+            decided = _decided_codes(coding.state, name, facet, excluded)
+            counted = {item: codes for item, codes in decided.items() if parse_response(item) in respondents}
+            examples = _read_examples(coding, counted, row_of, as_quote=True)
         return StrandCodes(title, "respondents", respondents, _by_code(mentions), examples, themes_of_answers.blindness)
     decided = _decided_codes(coding.state, name, facet, excluded)
     mentions = [(row_of(code), item) for item, codes in decided.items() for code in codes]
