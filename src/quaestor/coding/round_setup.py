@@ -201,6 +201,7 @@ class RoundChoices:
 
     facets: tuple[FacetChoice, ...]
     steps: tuple[str, ...]
+    strands: tuple[str, ...]
     samples: tuple[str, ...]
     rounds: tuple[str, ...]
     keeping: tuple[str, ...]
@@ -235,6 +236,7 @@ def list_round_choices(study: Study, without: str = "") -> RoundChoices:
     return RoundChoices(
         facets=tuple(FacetChoice(name, facet.kind, facet.question) for name, facet in study_settings.facets.items()),
         steps=tuple(step.step for strand in study.in_each_strand() for step in strand.funnel.steps),
+        strands=tuple(study_settings.strands),
         samples=tuple(study_settings.samples),
         rounds=tuple(settings.round for settings in earlier),
         keeping=tuple(
