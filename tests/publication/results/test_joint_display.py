@@ -14,6 +14,7 @@ from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
+from quaestor.publication.handbook.make import make_handbook
 from quaestor.publication.report.make import build_report
 from quaestor.publication.results.joint_display import (
     JointDisplay,
@@ -111,6 +112,10 @@ def test_the_report_has_the_table_and_the_figure(tmp_path: Path) -> None:
     assert (outcome.folder / "figures" / "joint-display.svg").exists()
     table = (outcome.folder / "tables" / "table-joint.csv").read_text("utf-8")
     assert "custom layers,1,0.5" in table
+    make_handbook(open_study(tmp_path), lambda what, done, total: None)
+    handbook = (study.published / "handbook" / "strands.html").read_text("utf-8")
+    assert "Posts and answers" in handbook
+    assert "inference speed" in handbook
 
 
 def test_strands_differ_only_if_their_intervals_do_not_overlap() -> None:
