@@ -97,6 +97,7 @@ ADDED = frozenset(
         "not_drawn_at",
         "proposal",
         "sampled",
+        "strand",
         "undecided",
         # of surveys
         "bases",

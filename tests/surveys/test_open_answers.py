@@ -20,7 +20,7 @@ from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
-from quaestor.evidence.funnel import last_result, run_funnel
+from quaestor.evidence.funnel import last_result, read_passed, run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.evidence.item_text_cache import ItemTexts, cache_folder, fill_cache
 from quaestor.evidence.item_texts import read_item_texts
@@ -426,16 +426,22 @@ def last_to_withdraw(surveys: Surveys) -> tuple[str, str]:
     return code, response.id
 
 
-def test_an_existing_funnel_is_not_changed(tmp_path: Path) -> None:
+def test_answers_to_a_second_question_become_a_strand_of_their_own(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         answered(surveys)
         make_items(surveys, NAME, "hardest")
         before = (tmp_path / "study.toml").read_text("utf-8")
         items = make_items(surveys, NAME, "used")
-        assert (items.added, items.by_hand) == (False, True)
-        assert '[sources.tools-used]\nkind = "table"' in items.block
+        assert (items.added, items.strand) == (True, "tools-used")
         assert "[funnel]" not in items.block
-        assert (tmp_path / "study.toml").read_text("utf-8") == before
+        assert (tmp_path / "study.toml").read_text("utf-8").startswith(before)
+    study = open_study(tmp_path)
+    assert study.strands == ("", "tools-used")
+    for strand in study.in_each_strand():
+        ingest_source(study, strand.funnel_source())
+        run_funnel(strand)
+    (item,) = read_passed(study.in_strand("tools-used"), -1)
+    assert item.startswith(f"tools-used:{NAME}/")
 
 
 def test_making_items_keeps_other_content_of_the_study_file(tmp_path: Path) -> None:

@@ -73,8 +73,22 @@ def build_page_names(ids: Iterable[str]) -> dict[str, str]:
     return names
 
 
+_STRAND = re.compile(r"[a-z0-9][a-z0-9-]*:")
+
+
+def strip_strand(item: str) -> str:
+    """Returns an item's id within its source, without the name of its strand."""
+    strand = _STRAND.match(item)
+    return item[strand.end() :] if strand else item
+
+
+def slugify(text: str) -> str:
+    """Returns a text as lower-case words joined by hyphens; may be empty."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower())[:_MAX_LENGTH].strip("-")
+
+
 def _slugify(id: str) -> str:
-    name = re.sub(r"[^a-z0-9]+", "-", id.lower())[:_MAX_LENGTH].strip("-") or "code"
+    name = slugify(id) or "code"
     return f"code-{name}" if _RESERVED.fullmatch(name) else name
 
 

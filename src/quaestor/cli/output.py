@@ -120,17 +120,16 @@ def tell_of_items(derived: DerivedItems, units: str, step: str, *, json: bool) -
         print_json({
             "source": derived.source, "file": str(derived.path), "items": derived.items,
             "participants": derived.participants, "added": derived.added, "block": derived.block,
+            "strand": derived.strand,
         })  # fmt: skip
         return
     participants = count_of(derived.participants, "participant")
     say(f"{number(derived.items)} {units} from {participants} written to {derived.path}")
-    if derived.by_hand:
-        say("The study already has sources or a funnel. Add this to study.toml and set funnel.source to it:")
-        console().print(derived.block, markup=False, soft_wrap=True)
-        return
     if derived.added:
-        say(f"Added the source {derived.source!r} to study.toml, with a funnel that keeps all of its items")
-    say(f"Next: `quaestor ingest {derived.source}`, `quaestor funnel`, then add a round after the step {step!r}")
+        kept_by = f"the strand {derived.strand!r}" if derived.strand else "a funnel that keeps all of its items"
+        say(f"Added the source {derived.source!r} to study.toml, with {kept_by}")
+    items = f"of the strand {derived.strand!r}" if derived.strand else f"after the step {step!r}"
+    say(f"Next: `quaestor ingest {derived.source}`, `quaestor funnel`, then add a round {items}")
 
 
 def print_problems(title: str, size: str, problems: Sequence[Problem], used: str) -> None:

@@ -128,6 +128,16 @@ def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierIt
     return EarlierItems(items, left_out, state.round(earlier).plan.origin if earlier else None)
 
 
+def find_strand(study: Study, round_settings: RoundSettings) -> Study:
+    """Returns the study as seen from the strand that a round takes its items from, if not from an earlier round."""
+    items = round_settings.items
+    sample = study.settings.samples[items.sample] if items.sample is not None else None
+    step, strand = (sample.after, sample.strand) if sample else (items.after, items.strand)
+    if strand is not None:
+        return study.in_strand(strand)
+    return study.in_strand_with_step(step) if step is not None else study
+
+
 def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
     """Returns the items of a round, from an earlier round or the evidence, without those of withdrawn people."""
     chosen: Sequence[str]
@@ -141,7 +151,9 @@ def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItem
         drawn = draw_sample(study, round_settings.items.sample)
         chosen = sorted(item for items in drawn.strata.values() for item in items)
     else:
-        passed = step_number(study, str(round_settings.items.after))
+        study = find_strand(study, round_settings)
+        last = len(study.funnel.steps) - 1
+        passed = step_number(study, round_settings.items.after) if round_settings.items.after else last
         chosen = sorted(drop_withdrawn(study, read_passed(study, passed)))
     return tuple(item for item in chosen if item not in known.left_out)
 
@@ -191,7 +203,7 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
         if len(drop_withdrawn(study, items, known.origin)) < len(items):
             raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
         version, proposals = state.history.latest.version, _list_proposals(state, settings, items)
-        origin = find_origin(study) if known.origin is None else known.origin
+        origin = find_origin(find_strand(study, settings)) if known.origin is None else known.origin
         plan = build_plan(study, settings, items, version, proposals, origin)
         return build_open_act(state, plan, actor, passed)
 

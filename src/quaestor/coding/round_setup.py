@@ -7,7 +7,7 @@ import statistics
 import tomllib
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -57,7 +57,7 @@ def preview_study(study: Study, settings: Mapping[str, Any], instead_of: str = "
         if instead_of
         else append_tables(text, write_block(round_settings))
     )
-    return Study(study.root, _read_settings(study, changed, round_settings)), round_settings
+    return replace(study, settings=_read_settings(study, changed, round_settings)), round_settings
 
 
 def add_round(study: Study, settings: Mapping[str, Any], actor: str | None = None) -> RoundSettings:
@@ -208,6 +208,7 @@ class RoundChoices:
 
     facets: tuple[FacetChoice, ...]
     steps: tuple[str, ...]
+    strands: tuple[str, ...]
     samples: tuple[str, ...]
     rounds: tuple[str, ...]
     keeping: tuple[str, ...]
@@ -241,7 +242,8 @@ def list_round_choices(study: Study, without: str = "") -> RoundChoices:
     people = dict.fromkeys(name for name in [*mentioned, *joined] if name and name != lead)
     return RoundChoices(
         facets=tuple(FacetChoice(name, facet.kind, facet.question) for name, facet in study_settings.facets.items()),
-        steps=tuple(step.step for step in study_settings.funnel.steps),
+        steps=tuple(step.step for strand in study.in_each_strand() for step in strand.funnel.steps),
+        strands=tuple(study_settings.strands),
         samples=tuple(study_settings.samples),
         rounds=tuple(settings.round for settings in earlier),
         keeping=tuple(

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from quaestor.base.errors import SettingsError
 from quaestor.base.files import open_lock, write_atomically
 from quaestor.base.table_files import format_csv, parse_csv
-from quaestor.study.folder import Study, append_tables, edit_study_file, toml_table
+from quaestor.study.folder import Study, append_tables, edit_study_file, open_study, toml_table
 from quaestor.study.settings.schema import StudySettings, explain
 
 Line = Sequence[str]
@@ -27,6 +27,8 @@ class DerivedSource:
     """A source that a feature derives from free text: its file, its columns, and the funnel step for its items."""
 
     name: str
+    strand: str
+    """The name of the strand of its items, unless they are the first of the study."""
     folder: str
     columns: tuple[str, ...]
     step: str
@@ -42,15 +44,15 @@ class DerivedItems:
     """The outcome of writing a derived source, and its block for study.toml."""
 
     source: str
+    strand: str
+    """The strand of the items; empty for the first of the study."""
     path: Path
     items: int
     participants: int
     block: str
-    """The source as TOML, with a funnel that keeps everything if the study has none."""
+    """The source and its strand as TOML."""
     added: bool
     """Whether this run added the block to study.toml."""
-    by_hand: bool
-    """Whether the lead must add it: the study already has sources or a funnel, and only a person can choose."""
 
 
 def write_derived_items(
@@ -66,12 +68,14 @@ def write_derived_items(
     with _lock_folder(path.parent):
         lines = read_lines(known)
         _write_private(path, [source.columns, *lines])
-    by_hand = bool(not known and (study.settings.sources or study.settings.funnel.steps))
-    block = _build_block(source, with_funnel=not by_hand)
-    if not known and not by_hand:
+    is_first = not (study.settings.sources or study.settings.strands or study.funnel.steps)
+    block = _build_block(source, is_first=is_first)
+    if not known:
         _append_to_study_file(study, block)
     people = len({line[source.columns.index(person_column)] for line in lines})
-    return DerivedItems(source.name, path, len(lines), people, block, not known and not by_hand, by_hand)
+    strands = open_study(study.root).settings.strands
+    strand = next((name for name, funnel in strands.items() if funnel.source == source.name), "")
+    return DerivedItems(source.name, strand, path, len(lines), people, block, added=not known)
 
 
 def erase_lines(folder: Path, column: int, person: str) -> bool:
@@ -127,14 +131,16 @@ def _write_private(path: Path, lines: Sequence[Line]) -> None:
     )  # evidence is read back verbatim, so formulas are not escaped
 
 
-def _build_block(source: DerivedSource, *, with_funnel: bool) -> str:
-    """Returns a source as TOML for the study file; the same source always gives the same text."""
+def _build_block(source: DerivedSource, *, is_first: bool) -> str:
+    """Returns a source with its strand as TOML for the study file; the first strand of a study is its `[funnel]`."""
     table = toml_table({"kind": "table", "path": f"{source.folder}/{source.name}.csv", "item": "{id}"})
     for column in source.columns:
         table.append(tomlkit.key(["columns", column]), tomlkit.inline_table())
     tables: dict[str, Any] = {"sources": {source.name: table}}
-    if with_funnel:
+    if is_first:
         tables["funnel"] = {"source": source.name, "steps": [{"step": source.step, "body_at_least": 1}]}
+    else:
+        tables["strands"] = {source.strand: {"source": source.name}}
     return f"# {source.about}\n{tomlkit.dumps(tables)}"
 
 

@@ -14,6 +14,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +56,13 @@ def erase_items(study: Study, source: str, items: str) -> bool:
     """
     study = _reopen(study)
     evidence = _rebuild_evidence(study, source, lambda folder: _evidence_contains(folder, items))
-    funnel = _rebuild_funnel(study, source, lambda folder: _funnel_contains(folder, items))
-    copies = _remove_copies(study, items, certain=evidence or funnel)
-    return evidence or funnel or copies
+    any_erased = evidence
+    for strand in _list_strands_of(study, source):
+        own_items = f"{strand.prefix}{items}"
+        funnel = _rebuild_funnel(strand, source, partial(_funnel_contains, items=own_items))
+        copies = _remove_copies(strand, own_items, certain=evidence or funnel)
+        any_erased = any_erased or funnel or copies
+    return any_erased
 
 
 def rebuild_stale_items(study: Study, source: str, is_stale: Callable[[Mapping[str, Any]], bool]) -> bool:
@@ -67,10 +72,22 @@ def rebuild_stale_items(study: Study, source: str, is_stale: Callable[[Mapping[s
     """
     study = _reopen(study)
     evidence = _rebuild_evidence(study, source, lambda folder: _is_any_stale(_read_evidence_rows(folder), is_stale))
-    if not study.funnel_folder.is_dir() or study.funnel_source() != source:
-        return evidence
-    funnel = _rebuild_funnel(study, source, lambda folder: _is_any_stale(_read_funnel_rows(folder), is_stale))
-    return evidence or funnel
+    funnels = [
+        _rebuild_funnel(strand, source, lambda folder: _is_any_stale(_read_funnel_rows(folder), is_stale))
+        for strand in _list_strands_of(study, source)
+    ]
+    return evidence or any(funnels)
+
+
+def _list_strands_of(study: Study, source: str) -> list[Study]:
+    """Returns the strands that may contain items of a source: all, if a study file in work names no source."""
+    strands = []
+    for strand in study.in_each_strand():
+        with suppress(SettingsError):
+            if strand.funnel_source() != source and not (strand.funnel_folder / RESULT).exists():
+                continue
+        strands.append(strand)
+    return strands
 
 
 def _rebuild_evidence(study: Study, source: str, is_outdated: Callable[[Path], bool]) -> bool:
@@ -110,8 +127,9 @@ def _is_outdated_alone(
 
 
 def erase_copies(study: Study) -> None:
-    """Removes the search index and the cache of item texts; both are rebuilt when they are next used."""
-    _remove_copies(study, "", certain=True)
+    """Removes the search indexes and the caches of item texts; they are rebuilt when they are next used."""
+    for strand in study.in_each_strand():
+        _remove_copies(strand, "", certain=True)
 
 
 def _is_any_stale(rows: Iterator[Mapping[str, Any]], is_stale: Callable[[Mapping[str, Any]], bool]) -> bool:

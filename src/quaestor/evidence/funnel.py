@@ -18,7 +18,6 @@ from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy, write_atomically
-from quaestor.base.names import suggest
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, count_items_per_step, describe_step, shuffle_key
@@ -27,7 +26,6 @@ from quaestor.evidence.items import (
     add_identity,
     choose_rows,
     identity_schema,
-    item_id,
     item_link,
     item_number,
     read_answers,
@@ -55,7 +53,7 @@ def _round_outcomes(study: Study, session: Session[Any] | None = None) -> tuple[
 
     An open session saves reading the whole journal.
     """
-    rounds = [step.round for step in study.settings.funnel.steps if step.round]
+    rounds = [step.round for step in study.funnel.steps if step.round]
     if not rounds or not has_journal(study):
         return None, rounds
     return open_round_outcomes(session or study), rounds
@@ -108,8 +106,8 @@ def _open_run(study: Study) -> Iterator[_Run]:
     manifest = read_manifest(evidence)
     if manifest is None:
         raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
-    all_steps = study.settings.funnel.steps
-    if not all_steps:
+    all_steps = study.funnel.steps
+    if not all_steps and not study.strand:
         raise StateError(f"{study.file} has no funnel yet: add [[funnel.steps]]")
     # Steps after a round cannot be computed before the round is settled.
     decided = _read_kept_items(study)
@@ -117,7 +115,7 @@ def _open_run(study: Study) -> Iterator[_Run]:
     ready = next(waiting, len(all_steps))
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
-        items = read_items(connection, evidence)
+        items = read_items(connection, study)
         outcomes, _ = _round_outcomes(study)
         rated = {step.round: outcomes.rated_items(step.round) for step in all_steps[:ready] if step.round and outcomes}
         yield _Run(study, manifest, connection, items, all_steps[:ready], all_steps[ready:], decided, rated)
@@ -138,7 +136,8 @@ def run_funnel(study: Study) -> FunnelResult:
         pending = tuple(step.step for step in run.pending)
         waits_for = run.pending[0].round or "" if run.pending else ""
         note = "; ".join([*run.manifest.notes, *_notes_on_rounds(run, drops)])
-        result = FunnelResult(study.funnel_source(), steps, pending, run.seed, waits_for, note)
+        entered = int(drops.count().to_pyarrow().as_py()) + run.left_out
+        result = FunnelResult(study.funnel_source(), steps, pending, run.seed, waits_for, note, entered)
         document = {
             "fingerprint": compute_fingerprint(study, run.manifest),
             "rated": _fingerprint_rated(study),
@@ -184,16 +183,16 @@ def _count_sampled(run: _Run, drops: ir.Table, number: int) -> SampledStep | Non
 
 def _write_drops(run: _Run) -> ir.Table:
     """Writes the step that dropped each item to a file, and returns that file as a table."""
-    answers, site = read_answers(run.connection, run.evidence), run.manifest.site
+    answers = read_answers(run.connection, run.evidence)
     settings = run.study.settings
-    funnel = Funnel(run.items, answers, settings.families, settings.all_kinds(), run.decided, site)
+    funnel = Funnel(run.items, answers, settings.families, settings.all_kinds(), run.decided)
     dropped_at = funnel.dropped_at(run.steps)
     unseen = ibis.literal(False)
     for number, step in enumerate(run.steps):
         if step.round:
-            unseen |= (dropped_at == number) & ~item_id(run.items, site).isin(sorted(run.rated[step.round]))
+            unseen |= (dropped_at == number) & ~run.items.item.isin(sorted(run.rated[step.round]))
     columns = {
-        "item": item_id(run.items, site),
+        "item": run.items.item,
         "id": item_number(run.items),
         DROPPED_AT: dropped_at.cast("int16"),
         UNSEEN: unseen,
@@ -211,8 +210,8 @@ def _read_steps(run: _Run, drops: ir.Table) -> tuple[StepResult, ...]:
     dropped_at = {row[DROPPED_AT]: row["items"] for row in rows}
     dropped_at[0] = dropped_at.get(0, 0) + run.left_out
     counts = count_items_per_step(dropped_at, len(run.steps))
-    left_out = read_left_out(run.connection, run.evidence, run.manifest.site) if run.left_out else None
-    size = run.study.settings.funnel.examples
+    left_out = read_left_out(run.connection, run.study, run.manifest.site) if run.left_out else None
+    size = run.study.funnel.examples
     results = []
     for number, (step, (entered, kept)) in enumerate(zip(run.steps, counts, strict=True)):
         # Each step has its own seed, so that consecutive steps do not show the same examples.
@@ -267,7 +266,7 @@ def build_example(study: Study, row: Mapping[str, Any]) -> ExampleItem:
 def _write_candidates(run: _Run, drops: ir.Table) -> None:
     """Writes the items that passed every step so far, with content hash and provenance."""
     kept = drops.filter(drops.fell_at == len(run.steps))
-    rows = run.items.mutate(item=item_id(run.items, run.manifest.site), _key=item_number(run.items))
+    rows = run.items.mutate(_key=item_number(run.items))
     rows = rows.semi_join(kept, rows._key == kept.id)
     columns = [name for name in run.items.columns if name not in ("item", "other_attributes", "other")]
     folder = run.study.funnel_folder
@@ -288,31 +287,31 @@ def write_funnel_svg(study: Study, result: FunnelResult) -> Path:
     """Writes the funnel as an SVG to published/ and returns its path."""
     from quaestor.render.figures.export import write_svg
 
-    return write_svg(_figure(result), study.published)
+    return write_svg(_figure(result, f"funnel-{study.strand}" if study.strand else "funnel"), study.published)
 
 
 def render_funnel_svg(result: FunnelResult) -> str:
     """Returns the funnel as SVG."""
     from quaestor.render.figures.export import render_svg
 
-    return render_svg(_figure(result))
+    return render_svg(_figure(result, "funnel"))
 
 
-def _figure(result: FunnelResult) -> Figure:
+def _figure(result: FunnelResult, name: str) -> Figure:
     from quaestor.render.figures.funnel import draw_funnel  # importing the drawing library takes half a second
 
-    entered = result.steps[0].entered if result.steps else 0
     steps = [
-        FunnelStep(f"everything in {result.source}", entered),
+        FunnelStep(f"everything in {result.source}", result.entered),
         *(FunnelStep(step.step, step.kept, step.describe_sample()) for step in result.steps),
     ]
     title = f"The funnel of {result.source}"
-    return draw_funnel(steps, unit="items", title=title, pending=result.pending, note=result.note)
+    return draw_funnel(steps, unit="items", name=name, title=title, pending=result.pending, note=result.note)
 
 
 def compute_fingerprint(study: Study, manifest: Manifest, session: Session[Any] | None = None) -> str:
     """Returns a hash of everything that the funnel's result depends on."""
-    settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds", "funnel"})
+    settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds"})
+    settings["funnel"] = study.funnel.model_dump(mode="json", exclude={"title"})
     inputs = [asdict(file) for file in manifest.inputs]
     text = json.dumps([settings, inputs, manifest.settings, _read_kept_items(study, session)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -355,7 +354,7 @@ def _read_step(raw: Mapping[str, Any]) -> StepResult:
 
 
 _CURRENT: dict[Path, tuple[object, FunnelResult]] = {}
-"""By study folder: the stamps of everything a result depends on, and the current result."""
+"""By folder of a funnel: the stamps of everything a result depends on, and the current result."""
 
 
 def current_result(study: Study, session: Session[Any] | None) -> FunnelResult:
@@ -370,9 +369,9 @@ def current_result(study: Study, session: Session[Any] | None) -> FunnelResult:
         evidence_stamp(study, study.funnel_source()),
         outcomes.change_stamp(rounds) if outcomes else None,
     )
-    cached = _CURRENT.get(study.root)
+    cached = _CURRENT.get(study.funnel_folder)
     if cached is None or cached[0] != stamps:
-        cached = _CURRENT[study.root] = stamps, _require_current(last_result(study, session))
+        cached = _CURRENT[study.funnel_folder] = stamps, _require_current(last_result(study, session))
     return cached[1]
 
 
@@ -386,9 +385,7 @@ def _require_current(last: tuple[FunnelResult, bool] | None) -> FunnelResult:
 
 def step_number(study: Study, name: str) -> int:
     """Returns the number of a step, from 0."""
-    names = [step.step for step in study.settings.funnel.steps]
-    if name not in names:
-        raise StateError(f"the funnel has no step {name!r}; choose from: {suggest(name, names)}")
+    names = [step.step for step in study.in_strand_with_step(name).funnel.steps]
     return names.index(name)
 
 

@@ -23,7 +23,6 @@ import pyarrow as pa
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.evidence.items import item_id
 from quaestor.evidence.table_rows import read_rows
 from quaestor.study.settings.evidence import KindSettings, StepSettings, bundled_kinds
 
@@ -145,7 +144,6 @@ class Funnel:
     kinds: Mapping[str, KindSettings] = field(default_factory=dict)
     decided: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The ids of the items that each round keeps, by round."""
-    site: str = ""
 
     def dropped_at(self, steps: Sequence[StepSettings]) -> ir.IntegerValue:
         """Returns an expression for the number of the first step that an item fails."""
@@ -166,7 +164,7 @@ class Funnel:
         if step.where is not None:
             conditions.append(read_condition(step.where, self.items))
         if step.round is not None:
-            conditions.append(item_id(self.items, self.site).isin(list(self.decided.get(step.round, ()))))
+            conditions.append(self.items.item.isin(list(self.decided.get(step.round, ()))))
         return conditions
 
     def _tag_conditions(self, step: StepSettings) -> list[ir.BooleanValue]:

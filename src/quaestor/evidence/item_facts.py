@@ -15,7 +15,7 @@ from quaestor.base.errors import StateError
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.funnel import dropped_at_file
-from quaestor.evidence.items import item_id, item_link, item_number, read_answers, read_items
+from quaestor.evidence.items import item_link, item_number, read_answers, read_items
 from quaestor.evidence.records import TableEntry
 from quaestor.study.folder import Study
 
@@ -43,22 +43,19 @@ class ItemFacts:
 
 def read_item_facts(study: Study, items: Iterable[str]) -> list[ItemFacts]:
     """Reads facts about items from the source of the results, in the order of their ids; unknown ids are omitted."""
-    source = study.results_source()
+    source, study = study.results_source(), study.in_results_strand()
     evidence = study.evidence_of(source)
     manifest = read_manifest(evidence)
-    if manifest is None:
-        raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     columns = [attribute.column for attribute in study.settings.attributes.values() if attribute.column is not None]
     with engine(study.funnel_folder) as connection:
-        rows = read_items(connection, evidence)
+        rows = read_items(connection, study, source)
         for column in columns:
             if column not in rows.columns:
                 raise StateError(f"{study.file}: an attribute names the column {column!r}, which {source!r} lacks")
-        rows = rows.mutate(item=item_id(rows, manifest.site))
         rows = rows.semi_join(ibis.memtable({"item": sorted(set(items))}, schema={"item": "string"}), "item")
         rows = _join_answer_times(rows, read_answers(connection, evidence))
-        if "users" in manifest.tables and "owner_user_id" in rows.columns:
+        if manifest is not None and "users" in manifest.tables and "owner_user_id" in rows.columns:
             users = read_table(connection, evidence, "users")
             names = users.select(_user=users.id, author_name=users.display_name)
             rows = rows.left_join(names, rows.owner_user_id == names._user).drop("_user")
@@ -109,7 +106,7 @@ def read_questions_at_step(study: Study, number: int) -> pa.Table:
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study)))
         chosen = drops.filter(drops.fell_at >= number).select(_key=drops.id, fell_at=drops.fell_at)
-        questions = read_items(connection, evidence)
+        questions = read_items(connection, study)
         answers = read_answers(connection, evidence)
         if answers is None:
             raise StateError("the funnel's source has no answers, so what the filter dropped cannot be examined")
@@ -123,7 +120,7 @@ def read_column(study: Study, source: str, column: str) -> dict[str, Any]:
     """Returns one column of a table source, by item."""
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
-        rows = read_items(connection, study.evidence_of(source)).select("item", column).to_pyarrow()
+        rows = read_items(connection, study, source).select("item", column).to_pyarrow()
     return dict(zip(rows["item"].to_pylist(), rows[column].to_pylist(), strict=True))
 
 

@@ -49,12 +49,12 @@ class ItemTextCache:
         """Returns a file named after the evidence it is filled from, so that texts of older evidence are never used."""
         if not self._study.settings.sources:  # a survey alone has no texts
             return None
-        manifest = read_manifest(self._study.evidence_of(self._study.funnel_source()))
-        if manifest is None:
+        sources = [study.evidence_of(study.funnel_source()) for study in self._study.in_each_strand()]
+        manifests = [manifest for manifest in map(read_manifest, sources) if manifest is not None]
+        if not manifests:
             return None
-        key = json.dumps(
-            [__version__, _LAYOUT, bool(self._prepare), manifest.made, [asdict(file) for file in manifest.inputs]]
-        )
+        inputs = [(manifest.made, [asdict(file) for file in manifest.inputs]) for manifest in manifests]
+        key = json.dumps([__version__, _LAYOUT, bool(self._prepare), inputs])
         return cache_folder(self._study) / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}-{_FILE}"
 
     def find(self, items: Sequence[str]) -> dict[str, ItemText]:
@@ -217,5 +217,6 @@ class ItemTexts:
         self._cache.close()
 
 
-def _evidence_stamp(study: Study) -> tuple[int, ...]:
-    return evidence_stamp(study, study.funnel_source()) if study.settings.sources else ()
+def _evidence_stamp(study: Study) -> tuple[tuple[int, ...], ...]:
+    strands = study.in_each_strand() if study.settings.sources else []
+    return tuple(evidence_stamp(strand, strand.funnel_source()) for strand in strands)

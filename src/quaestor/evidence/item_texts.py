@@ -10,7 +10,7 @@ import ibis.expr.types as ir
 from quaestor.base.names import is_storable
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
-from quaestor.evidence.items import choose_rows, item_id, item_link, read_answers, read_items
+from quaestor.evidence.items import choose_rows, item_link, read_answers, read_items
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 
@@ -50,17 +50,28 @@ Prepare = Callable[[ItemText], ItemText]
 
 
 def read_item_texts(study: Study, items: Sequence[str], source: str = "") -> dict[str, ItemText]:
-    """Reads items of a source (by default the funnel's) with their accepted answers; unknown ids are omitted."""
-    items = [item for item in items if is_storable(item)]
-    if not items or not study.settings.sources:
+    """Reads items of a source (by default each from its strand) with accepted answers; unknown ids are omitted."""
+    if not study.settings.sources:
         return {}
-    evidence = study.evidence_of(source or study.funnel_source())
+    items_by_strand: dict[str, list[str]] = {}
+    for item in filter(is_storable, items):
+        items_by_strand.setdefault(study.in_strand_of(item).strand, []).append(item)
+    texts: dict[str, ItemText] = {}
+    for strand, strand_items in items_by_strand.items():
+        texts |= _read_strand_texts(study.in_strand(strand), strand_items, source)
+    return texts
+
+
+def _read_strand_texts(study: Study, items: Sequence[str], source: str) -> dict[str, ItemText]:
+    source = source or study.funnel_source()
+    evidence = study.evidence_of(source)
     manifest = read_manifest(evidence)
     if manifest is None or not any(table.rows for table in manifest.tables.values()):
         return {}
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
-        rows = _choose_items(read_items(connection, evidence), manifest.site, items).to_pyarrow().to_pylist()
+        chosen = _choose_items(read_items(connection, study, source), f"{study.prefix}{manifest.site}", items)
+        rows = chosen.to_pyarrow().to_pylist()
         accepted = [row["accepted_answer_id"] for row in rows if row.get("accepted_answer_id")]
         answers = read_answers(connection, evidence) if accepted else None
         if answers is not None:
@@ -71,14 +82,13 @@ def read_item_texts(study: Study, items: Sequence[str], source: str = "") -> dic
 
 
 def _choose_items(rows: ir.Table, site: str, items: Sequence[str]) -> ir.Table:
-    """Selects items, by number if they have one, so that most of a large Parquet file is skipped."""
-    if "item" in rows.columns:
+    """Selects items; questions by their number, so that most of a large Parquet file is skipped."""
+    if "row_number" in rows.columns:
         return choose_rows(rows, "item", items)
     start = f"{site}/question/"
     numbers = {item.removeprefix(start) for item in items if item.startswith(start)}
     ids = [int(number) for number in numbers if number.isascii() and number.isdigit() and len(number) < 19]
-    rows = choose_rows(rows, "id", ids) if ids else rows.filter(False)
-    return rows.mutate(item=item_id(rows, site))
+    return choose_rows(rows, "id", ids) if ids else rows.filter(False)
 
 
 def _build_item_text(study: Study, row: dict[str, object]) -> ItemText:

@@ -58,24 +58,33 @@ _FEW = 1_000
 """Up to this many values are listed in the query; more are joined."""
 
 
-def read_items(connection: Backend, evidence: Path) -> ir.Table:
-    """Returns every question of a dump, or every item of a table source."""
+def read_items(connection: Backend, study: Study, source: str = "") -> ir.Table:
+    """Returns the items of a source (by default the strand's) with their ids in `item`: questions, or rows of a table.
+
+    The id of a question looks like `stackoverflow/question/34454721`; a table has its own ids.
+    """
+    source = source or study.funnel_source()
+    evidence = study.evidence_of(source)
     manifest = read_manifest(evidence)
     if manifest is None:
-        raise StateError(f"there is no evidence in {evidence}: run `quaestor ingest` first")
+        raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
     if "posts" not in manifest.tables:
-        return read_table(connection, evidence, "items")
+        items = read_table(connection, evidence, "items")
+        return items.mutate(item=study.prefix + items.item) if study.prefix else items
     posts = read_table(connection, evidence, "posts")
-    return posts.filter(posts.post_type_id == _QUESTION)
+    return _add_question_ids(study, posts.filter(posts.post_type_id == _QUESTION), manifest.site)
 
 
-def read_left_out(connection: Backend, evidence: Path, site: str) -> ir.Table | None:
+def _add_question_ids(study: Study, questions: ir.Table, site: str) -> ir.Table:
+    return questions.mutate(item=f"{study.prefix}{site}/question/" + questions.id.cast("string"))
+
+
+def read_left_out(connection: Backend, study: Study, site: str) -> ir.Table | None:
     """Returns the stored examples of questions that an ingest by tag skipped, or None if there are none."""
-    files = sorted((evidence / LEFT_OUT).glob("*.parquet"))
+    files = sorted((study.evidence_of(study.funnel_source()) / LEFT_OUT).glob("*.parquet"))
     if not files:
         return None
-    left_out = connection.read_parquet([str(path) for path in files])
-    return left_out.mutate(item=item_id(left_out, site))
+    return _add_question_ids(study, connection.read_parquet([str(path) for path in files]), site)
 
 
 def choose_rows(table: ir.Table, column: str, values: Iterable[Any]) -> ir.Table:
@@ -97,13 +106,6 @@ def list_evidence_files(study: Study, source: str) -> list[Path]:
     folder = study.evidence_of(source)
     manifest = read_manifest(folder)
     return [path for table in manifest.tables for path in list_table_files(folder, table)] if manifest else []
-
-
-def item_id(questions: ir.Table, site: str) -> ir.StringValue:
-    """Returns the stable id, such as `stackoverflow/question/34454721`; a table source has its own."""
-    if "item" in questions.columns:
-        return questions.item
-    return f"{site}/question/" + questions.id.cast("string")
 
 
 def read_answers(connection: Backend, evidence: Path) -> ir.Table | None:
@@ -128,7 +130,8 @@ def item_link(study: Study, item: str) -> str:
 
     Items of a study with synthetic posts have no link: it would lead to an unrelated real question.
     """
-    site, _, number = item.partition("/question/")
+    prefix = study.in_strand_of(item).prefix
+    site, _, number = item.removeprefix(prefix).partition("/question/")
     is_known = site in _SITES or site.endswith(".stackoverflow")
     if not number.isdigit() or not (is_known or site in list_dump_sites(study)):
         return ""

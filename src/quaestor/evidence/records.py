@@ -121,3 +121,10 @@ class FunnelResult:
     seed: int = 0
     waits_for: str = ""
     note: str = ""
+    items: int = 0
+    """The number of items in the source; 0 in results of older versions."""
+
+    @property
+    def entered(self) -> int:
+        """Returns how many items entered the funnel."""
+        return self.steps[0].entered if self.steps else self.items

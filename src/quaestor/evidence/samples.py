@@ -99,6 +99,10 @@ def build_sample_settings(**options: object) -> SampleSettings:
 def draw_sample(study: Study, name: str | None, override: SampleSettings | None = None) -> Sample:
     """Draws the sample that study.toml names, or one with the settings in `override`."""
     settings = override or _find_settings(study, name)
+    if settings.strand is not None:
+        study = study.in_strand(settings.strand)
+    elif settings.after is not None:
+        study = study.in_strand_with_step(settings.after)
     usable = {name: drop_withdrawn(study, items) for name, items in _read_strata(study, settings).items()}
     strata = {name: items for name, items in usable.items() if items or settings.by is None}
     population = sum(len(items) for items in strata.values())
@@ -132,7 +136,7 @@ def _read_strata(study: Study, settings: SampleSettings) -> dict[str, list[str]]
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(path))
         kept = drops.filter(drops.fell_at > passed)
-        items = read_items(connection, study.evidence_of(study.funnel_source()))
+        items = read_items(connection, study)
         value = items[{"year": "creation_date", "family": "tags"}[settings.by]]
         rows = kept.join(items.select(_id="id", _value=value), kept.id == items.id).select("item", "_value")
         strata: dict[str, list[str]] = {}

@@ -16,16 +16,16 @@ _MANY_REJECTED = 0.05
 
 
 def evidence_status(request: StatusRequest) -> StatusPart:
-    """Returns a line for each source and one for the funnel, with the next command to run."""
+    """Returns a line for each source and one for the funnel of each strand, with the next command to run."""
     study = request.study
     sources = [_describe_source(study, name) for name in study.settings.sources]
-    funnel = _describe_funnel(study, request.session)
-    command = _choose_next_command(study, sources, funnel)
+    funnels = [_describe_funnel(strand, request.session) for strand in study.in_each_strand()]
+    command = _choose_next_command(study, sources, funnels)
     return StatusPart(
-        (*sources, funnel),
+        (*sources, *funnels),
         Next(command) if command else None,
         is_evidence=True,
-        is_empty=not (sources or study.settings.funnel.steps),
+        is_empty=not (sources or study.settings.strands or study.funnel.steps),
     )
 
 
@@ -50,21 +50,21 @@ def _describe_source(study: Study, name: str) -> StatusLine:
 
 
 def _describe_funnel(study: Study, session: Session[Any] | None) -> StatusLine:
-    steps = study.settings.funnel.steps
-    if not steps:
-        return StatusLine("funnel", "none", "no steps in study.toml")
+    name, steps = f"strand {study.strand}" if study.strand else "funnel", study.funnel.steps
+    if not steps and not study.strand:
+        return StatusLine(name, "none", "no steps in study.toml")
     last = last_result(study, session) if study.settings.sources else None
     if last is None:
-        return StatusLine("funnel", "waiting", f"{len(steps)} steps, not run yet")
+        return StatusLine(name, "waiting", f"{len(steps)} steps, not run yet")
     result, is_current = last
-    counts = " → ".join(f"{step.kept:,}" for step in result.steps)
+    counts = " → ".join(f"{step.kept:,}" for step in result.steps) or f"all {result.entered:,}"
     pending = f"; waits for the round {result.waits_for}" if result.waits_for else ""
     if not is_current:
-        return StatusLine("funnel", "stale", f"{counts} (evidence, study.toml or a round's decisions changed)".strip())
-    return StatusLine("funnel", "done", f"{counts}{pending}")
+        return StatusLine(name, "stale", f"{counts} (evidence, study.toml or a round's decisions changed)".strip())
+    return StatusLine(name, "done", f"{counts}{pending}")
 
 
-def _choose_next_command(study: Study, sources: list[StatusLine], funnel: StatusLine) -> str:
+def _choose_next_command(study: Study, sources: list[StatusLine], funnels: list[StatusLine]) -> str:
     if not sources:
         return f"add a source to {study.file}"
     for line in sources:
@@ -74,8 +74,7 @@ def _choose_next_command(study: Study, sources: list[StatusLine], funnel: Status
         if line.state in ("waiting", "stale"):
             maker = None if study.path_of(name).exists() else find_input_maker(study, name)
             return maker.input_command if maker else f"quaestor ingest {name}"
-    if funnel.state == "none":
+    states = {funnel.state for funnel in funnels}
+    if "none" in states:
         return f"add [[funnel.steps]] to {study.file}"
-    if funnel.state in ("waiting", "stale"):
-        return "quaestor funnel"
-    return ""
+    return "quaestor funnel" if states & {"waiting", "stale"} else ""

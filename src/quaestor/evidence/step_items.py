@@ -36,7 +36,7 @@ from quaestor.study.session import Session
 
 def find_step_result(study: Study, step: str) -> tuple[int, StepResult]:
     """Returns the number and the result of a step; raises StateError if it has not been run."""
-    number = step_number(study, step)
+    study, number = study.in_strand_with_step(step), step_number(study, step)
     dropped_at_file(study)
     last = last_result(study)
     if last is None or number >= len(last[0].steps):
@@ -50,11 +50,11 @@ def list_step_items(study: Study, step: str, *, dropped: bool, limit: int | None
 
     Questions that an ingest by tag skipped are not in evidence; for those, the stored examples are returned.
     """
-    number, _ = find_step_result(study, step)
+    study, (number, _) = study.in_strand_with_step(step), find_step_result(study, step)
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study)))
         chosen = filter_dropped(drops, number) if dropped else drops.filter(drops.fell_at > number)
-        items = read_items(connection, study.evidence_of(study.funnel_source()))
+        items = read_items(connection, study)
         examples = read_examples(study, items, chosen.order_by("id").limit(limit, offset=offset))
         if not examples and dropped and number == 0 and offset == 0:
             examples = [build_example(study, row) for row in _left_out(study, connection)]
@@ -81,9 +81,8 @@ def mask_result(mask: TextMask, result: FunnelResult) -> FunnelResult:
 
 
 def _left_out(study: Study, connection: Backend, item: str | None = None) -> list[dict[str, Any]]:
-    evidence = study.evidence_of(study.funnel_source())
-    manifest = read_manifest(evidence)
-    rows = read_left_out(connection, evidence, manifest.site) if manifest else None
+    manifest = read_manifest(study.evidence_of(study.funnel_source()))
+    rows = read_left_out(connection, study, manifest.site) if manifest else None
     if rows is None:
         return []
     if item is not None:
@@ -108,7 +107,8 @@ def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> 
     unknown = StateError(f"there is no item {item!r} in evidence: ids look like stackoverflow/question/34454721")
     if not is_storable(item):
         raise unknown
-    steps = study.settings.funnel.steps
+    study = study.in_strand_of(item)
+    steps = study.funnel.steps
     table = pq.read_table(dropped_at_file(study, session), filters=[("item", "=", item)])
     last = last_result(study, session)
     ready = len(last[0].steps) if last else len(steps)
@@ -127,6 +127,7 @@ def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> 
         "not_drawn_at": steps[number].step if unseen else None,
         "waits_for": steps[ready].step if number == ready < len(steps) else None,
         "link": item_link(study, item),
+        "strand": study.strand_title,
         "source": study.funnel_source(),
         "inputs": [file.name for file in inputs],
         "inputs_sha256": [file.sha256 for file in inputs],

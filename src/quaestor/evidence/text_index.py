@@ -175,7 +175,7 @@ def _fill(path: Path, texts: Path, key: str, report: ReportProgress) -> None:
 
 def _select_texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
     """Returns the indexed columns of each item; a column that the source lacks is empty."""
-    items = read_items(connection, study.evidence_of(study.funnel_source()))
+    items = read_items(connection, study)
 
     def column(name: str, kind: str) -> ir.Value:
         known = name in items.columns and items[name].type().is_array() == kind.startswith("array")

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
+from quaestor.base.names import strip_strand
 from quaestor.interviews.backup import InterviewBackup
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT
-from quaestor.interviews.free_text import FOLDER, REWORD_ACT, WITHDRAW_ACT, InterviewText
+from quaestor.interviews.free_text import REWORD_ACT, WITHDRAW_ACT, InterviewText
 from quaestor.interviews.guide_versions import list_guides
 from quaestor.interviews.left_out_turns import TURNS_ACT, list_turns_left_out, list_turns_restored
 from quaestor.interviews.overview import build_overview, has_interviews, read_overview
 from quaestor.interviews.publication_guard import InterviewGuard, fingerprint
 from quaestor.interviews.report_section import InterviewSection
-from quaestor.interviews.repository import INTERVIEWS_FILE, Interviews
+from quaestor.interviews.repository import FOLDER, INTERVIEWS_FILE, Interviews
 from quaestor.interviews.text_mask import open_text_mask
 from quaestor.store.erasure import ErasedList
 from quaestor.store.private_file import read_without_key
@@ -76,7 +77,7 @@ def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     people = {*ErasedList.for_file(file).list_names(), *read_without_key(file, read_erasures)}
 
     def is_withdrawn(item: str) -> bool:
-        turn = _TURN.fullmatch(item) if people else None
+        turn = _TURN.fullmatch(strip_strand(item)) if people else None
         return turn is not None and turn[1] in people
 
     return is_withdrawn
@@ -84,7 +85,8 @@ def _withdrawn_items(study: Study) -> Callable[[str], bool]:
 
 def _turns_of_participant(payload: Mapping[str, Any]) -> Callable[[str], object]:
     """Returns a test for turns of a withdrawn participant: the interviews of P1 are P1, P1-2 and so on."""
-    return re.compile(rf"{re.escape(payload['participant'])}(-\d+)?/\d+").fullmatch
+    turn = re.compile(rf"{re.escape(payload['participant'])}(-\d+)?/\d+")
+    return lambda item: turn.fullmatch(strip_strand(item))
 
 
 FEATURE = Feature(

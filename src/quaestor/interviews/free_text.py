@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Mapping
 
+from quaestor.base.names import strip_strand
 from quaestor.coding.model.free_text_fields import Walk
 from quaestor.coding.model.records import INTERVIEWS as ORIGIN
 from quaestor.coding.model.records import RoundPlan
@@ -15,8 +16,6 @@ from quaestor.store.records import Act
 from quaestor.store.sealed_file import SealedFile
 from quaestor.study.folder import Study
 
-FOLDER = "evidence/interviews"
-"""The folder of source inputs that are built from transcripts."""
 WITHDRAW_ACT, REWORD_ACT = "interview.withdraw", "interview.reword"
 _TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 
@@ -35,7 +34,7 @@ class InterviewText:
 
     def owner_of(self, item: str) -> str | None:
         """Returns the participant who spoke a turn."""
-        turn = _TURN.fullmatch(item)
+        turn = _TURN.fullmatch(strip_strand(item))
         return turn[1] if turn else None
 
     def holds(self, item: str) -> bool:
@@ -80,4 +79,4 @@ class InterviewText:
 
 def is_turn(plan: RoundPlan, item: str) -> bool:
     """Whether an item of a round is a turn of a transcript; for a plan without an origin, the item's id decides."""
-    return plan.origin in (ORIGIN, "") and _TURN.fullmatch(item) is not None
+    return plan.origin in (ORIGIN, "") and _TURN.fullmatch(strip_strand(item)) is not None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quaestor.base.errors import StateError
+from quaestor.base.names import strip_strand
 from quaestor.coding.session import require_lead
 from quaestor.evidence.derived_items import (
     DerivedItems,
@@ -16,14 +17,13 @@ from quaestor.evidence.derived_items import (
     write_derived_items,
 )
 from quaestor.evidence.erasure import erase_copies, erase_items, list_sources_in_folder, rebuild_stale_items
-from quaestor.interviews.free_text import FOLDER
 from quaestor.interviews.left_out_turns import record_left_out_turns
-from quaestor.interviews.model.records import Transcript, is_coded
+from quaestor.interviews.model.records import Transcript, build_item_id, is_coded
 from quaestor.interviews.names.erased_names import FILLER, ErasedNames
 from quaestor.interviews.names.remaining import refuse_names_in_transcripts
 from quaestor.interviews.names.rewording import replace_matches
 from quaestor.interviews.participants.consent import list_declined
-from quaestor.interviews.repository import Interviews
+from quaestor.interviews.repository import FOLDER, Interviews
 from quaestor.study.folder import open_study
 
 SOURCE, STEP = "turns", "turns"
@@ -55,7 +55,8 @@ def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems
             )
         return lines
 
-    return write_derived_items(study, DerivedSource(SOURCE, FOLDER, _COLUMNS, STEP, about), list_lines, "participant")
+    source = DerivedSource(SOURCE, SOURCE, FOLDER, _COLUMNS, STEP, about)
+    return write_derived_items(study, source, list_lines, "participant")
 
 
 def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ...]]:
@@ -63,7 +64,7 @@ def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ..
     questions = {question.id: question.text for question in guide.questions()}
     return [
         (
-            transcript.item(turn.number),
+            build_item_id(transcript.interview, turn.number),
             transcript.interview,
             transcript.participant,
             questions.get(turn.question, ""),
@@ -90,7 +91,9 @@ def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
     if not (study.root / FOLDER).is_dir() or not erased.names:
         return False
     talks = [talk for talk in interviews.transcripts() if any(FILLER in turn.raw for turn in talk.turns)]
-    overwritten = {talk.item(turn.number) for talk in talks for turn in talk.turns if FILLER in turn.raw}
+    overwritten = {
+        build_item_id(talk.interview, turn.number) for talk in talks for turn in talk.turns if FILLER in turn.raw
+    }
     now = {line[0]: line for talk in talks for line in _lines(interviews, talk) if line[0] in overwritten}
 
     def changed(line: Sequence[str]) -> Sequence[str]:
@@ -98,7 +101,10 @@ def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
         return [*ids, *(replace_matches(text, erased.find) for text in words)]
 
     def is_stale(row: Mapping[str, Any]) -> bool:
-        item, words = str(row.get("id", row.get("item"))), {name: row.get(name) for name in _COLUMNS[_IDS:]}
+        item, words = (
+            strip_strand(str(row.get("id", row.get("item")))),
+            {name: row.get(name) for name in _COLUMNS[_IDS:]},
+        )
         if item in now and words["body"] not in (None, now[item][_COLUMNS.index("body")]):
             return True
         return any(erased.find(text) for text in words.values() if isinstance(text, str))

@@ -11,22 +11,34 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.base.names import suggest
 from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding
 from quaestor.interviews.model.guide_checks import require_usable_guide
 from quaestor.interviews.model.guide_file import FENCE, parse_guide, read_guide_text
 from quaestor.interviews.model.question_matching import begins_other_question
-from quaestor.interviews.model.records import Guide, Interview, Participant, Replacement, SpokenTurn, Transcript, Voice
+from quaestor.interviews.model.records import (
+    Guide,
+    Interview,
+    Participant,
+    Replacement,
+    SpokenTurn,
+    Transcript,
+    Voice,
+    build_item_id,
+)
 from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
 from quaestor.store.sealed_file import NewEntry, SealedEntry, SealedFile, sealed_file_schema
 from quaestor.store.text_versions import TextVersion
 from quaestor.study.folder import Study
+
+FOLDER = "evidence/interviews"
+"""The folder of source inputs that are built from transcripts."""
 
 INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
 IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
@@ -169,7 +181,7 @@ class Interviews:
         self._coding = coding
         self.file = file
         self.identities = identities
-        self._transcripts: dict[str, tuple[int, Transcript]] = {}
+        self._transcripts: dict[str, tuple[tuple[int, str], Transcript]] = {}
         self._worked_out: dict[str, tuple[object, Any]] = {}
         self._lock = threading.Lock()
         self._computing: dict[str, threading.Lock] = {}
@@ -302,17 +314,34 @@ class Interviews:
         head = self.file.read_head(name)
         with self._lock:
             known = self._transcripts.get(name)
-        if known is not None and known[0] == head:
+        prefix = self.item_prefix
+        if known is not None and known[0] == (head, prefix):
             return known[1]
         interview = self.interview(name)
         if not interview.transcript:
             raise StateError(f"the interview {name} has no transcript yet: `quaestor interview import {name} FILE`")
         entries = self.file.read_entries(about=name)
         turns = build_spoken_turns(self.file.read_pieces(name), entries, self.guide_of(interview))
-        transcript = Transcript(name, interview.participant, interview.guide, interview.version, turns)
+        transcript = Transcript(name, interview.participant, interview.guide, interview.version, turns, prefix)
         with self._lock:
-            self._transcripts[name] = (head, transcript)
+            self._transcripts[name] = ((head, prefix), transcript)
         return transcript
+
+    @property
+    def item_prefix(self) -> str:
+        """Returns the beginning of the item ids of turns: the strand that is made of transcripts."""
+        if self._coding is None:  # of a backup, whose turns are not coded
+            return ""
+        inputs = self.study.root / FOLDER
+        for strand in self.study.in_each_strand():
+            with suppress(SettingsError):
+                if self.study.path_of(strand.funnel_source()).parent == inputs:
+                    return strand.prefix
+        return ""
+
+    def item(self, interview: str, turn: int) -> str:
+        """Returns the item id of a turn."""
+        return f"{self.item_prefix}{build_item_id(interview, turn)}"
 
     def transcripts(self) -> list[Transcript]:
         return [self.transcript(interview.id) for interview in self.interviews() if interview.transcript]

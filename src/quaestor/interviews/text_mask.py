@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from quaestor.base.errors import QuaestorError, StateError
+from quaestor.base.names import strip_strand
 from quaestor.coding.model.records import INTERVIEWS
 from quaestor.evidence.derived_items import as_html
 from quaestor.evidence.erasure import find_origin
@@ -46,6 +47,7 @@ class InterviewMask:
     def __init__(self, interviews: Interviews) -> None:
         self._interviews = interviews
         self._masked: dict[str, str] = {}
+        self._origins: dict[str, str] = {}
 
     @cached_property
     def _names(self) -> InterviewNames:
@@ -59,14 +61,16 @@ class InterviewMask:
     def find(self, text: str) -> Sequence[str]:
         return self._names.find(text)
 
-    @cached_property
-    def _items_are_turns(self) -> bool:
-        # By the source of the study, not by the form of an id: a row of a table may be called P1/00001.
-        return find_origin(self._interviews.coding.study) in (INTERVIEWS, "")
+    def _is_turn(self, item: str) -> bool:
+        # By the source of its strand, not by the form of an id: a row of a table may be called P1/00001.
+        strand = self._interviews.coding.study.in_strand_of(item)
+        if strand.strand not in self._origins:
+            self._origins[strand.strand] = find_origin(strand)
+        return self._origins[strand.strand] in (INTERVIEWS, "")
 
     def item_text(self, item: str, title: str, body: str) -> tuple[str, str]:
-        interview, _, number = item.rpartition("/")
-        is_turn = self._items_are_turns and interview and number.isdecimal()
+        interview, _, number = strip_strand(item).rpartition("/")
+        is_turn = interview and number.isdecimal() and self._is_turn(item)
         if not is_turn or not self._interviews.file.read_head(interview):
             return title, body
         turn = self._turn(item)

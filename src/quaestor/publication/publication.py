@@ -56,7 +56,8 @@ class Publication:
 @contextmanager
 def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
     """Yields the inputs of all computations; the journal stays open inside."""
-    funnel = last_result(study) if study.settings.funnel.steps and study.settings.sources else None
+    study = study.in_results_strand()
+    funnel = last_result(study) if study.funnel.steps and study.settings.sources else None
     if not has_journal(study):
         if needs_results:
             raise StateError("nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`")
@@ -97,7 +98,7 @@ def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
     """Yields what is undecided in the closed rounds that tables, themes and the funnel are made from."""
     results = study.settings.results
     references = [reference.split(".")[0] for reference in (results.code, results.phrase, results.confirm) if reference]
-    used = {*references, *(step.round for step in study.settings.funnel.steps if step.round)}
+    used = {*references, *(step.round for step in study.funnel.steps if step.round)}
     for settings in reversed(study.settings.rounds):  # a round names only earlier ones
         if settings.round in used and settings.items.kept_by:
             used.add(settings.items.kept_by)

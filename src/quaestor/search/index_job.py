@@ -73,7 +73,7 @@ class IndexJob:
             if count_items_to_index(study) <= _MAX_IN_PROCESS:
                 build_index(study, self._report)
                 return
-            process = self._process = BackgroundProcess(_build, study.root)
+            process = self._process = BackgroundProcess(_build, study.root, study.strand)
         except Interrupted:
             return
         except (QuaestorError, OSError, sqlite3.Error) as error:
@@ -94,5 +94,5 @@ class IndexJob:
         self._progress = IndexProgress(done, total)
 
 
-def _build(root: Path, send_message: SendMessage) -> None:
-    build_index(open_study(root), lambda stage, done, total: send_message(IndexProgress(done, total)))
+def _build(root: Path, strand: str, send_message: SendMessage) -> None:
+    build_index(open_study(root).in_strand(strand), lambda stage, done, total: send_message(IndexProgress(done, total)))

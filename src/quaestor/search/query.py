@@ -22,6 +22,8 @@ _YEARS = range(1, 10_000)
 class Query:
     """The conditions of a search; an item must match all that are not empty."""
 
+    strand: str = ""
+    """The strand of the items; empty for the first one."""
     words: str = ""
     tag: str = ""
     year: int | None = None
@@ -77,7 +79,7 @@ class Query:
     @property
     def is_narrowed(self) -> bool:
         """Whether the query has any condition."""
-        return replace(self, order="", page=1) != Query()
+        return replace(self, strand="", order="", page=1) != Query()
 
 
 _TEXT_FIELDS = tuple(field.name for field in fields(Query) if field.name not in ("year", "facet", "code", "page"))

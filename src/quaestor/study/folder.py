@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,16 +18,67 @@ from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.base.files import lock_folder, write_atomically
 from quaestor.base.names import join_with_or, suggest
 from quaestor.store.journal import Journal
+from quaestor.study.settings.evidence import FunnelSettings
 from quaestor.study.settings.schema import STUDY_FILE, StudySettings, read_settings
 from quaestor.study.settings.sources import SourceSettings
 
 
 @dataclass(frozen=True)
 class Study:
-    """An open study folder with its settings."""
+    """An open study folder with its settings, as seen from one of its strands.
+
+    Functions that read evidence take the strand from here; by default it is the first one.
+    """
 
     root: Path
     settings: StudySettings
+    chosen_strand: str | None = None
+
+    @property
+    def strand(self) -> str:
+        """The name of the strand; empty for the one that `[funnel]` describes."""
+        return self.strands[0] if self.chosen_strand is None else self.chosen_strand
+
+    @property
+    def strands(self) -> tuple[str, ...]:
+        return tuple(self.settings.all_strands())
+
+    @property
+    def strand_title(self) -> str:
+        """Returns what pages and tables call the strand."""
+        return self.funnel.title or self.strand or self.funnel.source or "funnel"
+
+    @property
+    def funnel(self) -> FunnelSettings:
+        return self.settings.all_strands()[self.strand]
+
+    @property
+    def prefix(self) -> str:
+        """Returns the beginning of the ids of this strand's items."""
+        return f"{self.strand}:" if self.strand else ""
+
+    def in_strand(self, name: str) -> Study:
+        """Returns the study as seen from a strand."""
+        if name not in self.strands:
+            options = suggest(name, filter(None, self.strands)) or "none is defined"
+            raise SettingsError(f"{self.file}: there is no strand {name!r}; choose from: {options}")
+        return replace(self, chosen_strand=name)
+
+    def in_strand_with_step(self, step: str) -> Study:
+        """Returns the study as seen from the strand that has a step; the names of steps differ between strands."""
+        for study in self.in_each_strand():
+            if step in (known.step for known in study.funnel.steps):
+                return study
+        steps = [known.step for study in self.in_each_strand() for known in study.funnel.steps]
+        raise StateError(f"the funnel has no step {step!r}; choose from: {suggest(step, steps)}")
+
+    def in_each_strand(self) -> list[Study]:
+        return [self.in_strand(name) for name in self.strands]
+
+    def in_strand_of(self, item: str) -> Study:
+        """Returns the study as seen from the strand of an item; an id without a strand belongs to the first one."""
+        name = item.partition(":")[0]
+        return self.in_strand(name if name in self.settings.strands else self.strands[0])
 
     @property
     def file(self) -> Path:
@@ -43,7 +94,7 @@ class Study:
 
     @property
     def funnel_folder(self) -> Path:
-        return self.evidence / "funnel"
+        return self.evidence / "strands" / self.strand if self.strand else self.evidence / "funnel"
 
     def evidence_of(self, source: str) -> Path:
         return self.evidence / "sources" / source
@@ -60,17 +111,25 @@ class Study:
         return self.root / Path(self.source(name).path).expanduser()
 
     def funnel_source(self) -> str:
-        """Returns the source of the funnel; it may be omitted if there is only one."""
-        if self.settings.funnel.source is not None:
-            return self.settings.funnel.source
-        if len(self.settings.sources) == 1:
-            return next(iter(self.settings.sources))
+        """Returns the source of the strand; `[funnel]` may omit it if there is only one for it."""
+        if self.funnel.source is not None:
+            return self.funnel.source
+        of_other_strands = {funnel.source for funnel in self.settings.strands.values()}
+        possible = [name for name in self.settings.sources if name not in of_other_strands]
+        if len(possible) == 1:
+            return possible[0]
         allowed = join_with_or(self.settings.sources) or "add a source first"
         raise SettingsError(f"{self.file}: funnel.source is missing; choose from: {allowed}")
 
     def results_source(self) -> str:
         """Returns the source that results are computed from."""
         return self.settings.results.source or self.funnel_source()
+
+    def in_results_strand(self) -> Study:
+        """Returns the study as seen from the strand whose source the results are computed from."""
+        source = self.settings.results.source
+        strands = self.in_each_strand() if source is not None else []
+        return next((strand for strand in strands if strand.funnel.source == source), self.in_strand(self.strands[0]))
 
 
 def open_study(start: Path) -> Study:

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from quaestor.base.names import strip_strand
 from quaestor.store.backup_file import Backup
 from quaestor.store.private_file import read_without_key
 from quaestor.store.private_file_copy import is_empty
@@ -88,7 +89,7 @@ def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     responses = {withdrawal.response for withdrawal in known}
 
     def is_withdrawn(item: str) -> bool:
-        answer = _OPEN_ANSWER.fullmatch(item) if responses else None
+        answer = _OPEN_ANSWER.fullmatch(strip_strand(item)) if responses else None
         return answer is not None and hashed(answer[1]) in responses
 
     return is_withdrawn

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
+from quaestor.base.names import strip_strand
 from quaestor.coding.model.free_text_fields import Change, Payload, Walk
 from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import State
@@ -42,7 +43,7 @@ class SurveyText:
 
     def owner_of(self, item: str) -> str | None:
         """Returns the response that an open answer belongs to."""
-        parts = item.split("/")
+        parts = strip_strand(item).split("/")
         return parts[1] if len(parts) == _PARTS and parts[1] else None
 
     def holds(self, item: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import suggest
+from quaestor.base.names import slugify, strip_strand, suggest
 from quaestor.coding.model.state import State
 from quaestor.coding.session import require_lead
 from quaestor.evidence.derived_items import DerivedItems, DerivedSource, as_html, erase_lines, write_derived_items
@@ -42,18 +42,25 @@ class OpenAnswer:
 
 def parse_response(item: str) -> str:
     """Returns the response that an item comes from."""
-    parts = item.split("/")
+    return parse_item(item)[1]
+
+
+def parse_item(item: str) -> tuple[str, str, str]:
+    """Returns the survey, the response and the question of an item."""
+    parts = strip_strand(item).split("/")
     if len(parts) != 3:
         raise InputError(f"{item!r} is not an open answer: the format is SURVEY/RESPONSE/QUESTION")
-    return parts[1]
+    survey, response, question = parts
+    return survey, response, question
 
 
 def find_excluded_answers(state: State, items: Iterable[str]) -> frozenset[str]:
     """Returns those of the items that come from responses which the lead excluded."""
     states = fieldings(state.unhandled_acts)
     excluded = {survey: survey_state.dropped for survey, survey_state in states.items()}
+    parts_by_item = {item: strip_strand(item).split("/") for item in items}
     return frozenset(
-        item for item in items if (parts := item.split("/"))[0] in excluded and {*parts[1:2]} & excluded[parts[0]]
+        item for item, (survey, *rest) in parts_by_item.items() if survey in excluded and {*rest[:1]} & excluded[survey]
     )
 
 
@@ -79,6 +86,7 @@ def make_items(surveys: Surveys, name: str, question: str, actor: str | None = N
     study = open_study(surveys.study.root)
     source = DerivedSource(
         f"{name}-{question}",
+        slugify(f"{name}-{question}"),
         FOLDER,
         _COLUMNS,
         "open answers",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from quaestor.base.names import strip_strand
 from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import RoundState, State
 from quaestor.surveys.model.records import Response
@@ -58,9 +59,11 @@ def _shared_texts(state: State, response: Response) -> Iterator[tuple[str, str]]
         yield f"why the round {name!r} was closed incomplete", round_state.incomplete
         yield f"why the threshold of the round {name!r} was waived", round_state.waived
         # Older rounds contain texts about the response itself; newer ones are erased with it.
-        is_older = not round_state.plan.origin and round_state.plan.items[0].startswith(f"{response.survey}/")
+        is_older = not round_state.plan.origin and strip_strand(round_state.plan.items[0]).startswith(
+            f"{response.survey}/"
+        )
         for item, place, text in _written(name, round_state) if round_state.plan.origin == SURVEYS or is_older else ():
-            if is_older or not item.startswith(f"{response.survey}/{response.id}/"):
+            if is_older or not strip_strand(item).startswith(f"{response.survey}/{response.id}/"):
                 yield place, text
 
 

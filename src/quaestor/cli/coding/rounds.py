@@ -232,7 +232,8 @@ def add(
     items: Annotated[
         str,
         typer.Option(
-            metavar="PLACE=NAME", help="Where items come from: after=STEP, sample=NAME, kept_by=ROUND or again=ROUND."
+            metavar="PLACE=NAME",
+            help="Where items come from: after=STEP, strand=NAME, sample=NAME, kept_by=ROUND or again=ROUND.",
         ),
     ],
     facet: Annotated[list[str], typer.Option(help="A facet to rate; repeat for several.")],

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from quaestor.study.folder import Study
 
 _BAR, _ROOM_FOR_BARS = 24, 90
+StrandOption = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Only this strand of the study; default: all, or the first.")
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -31,28 +34,40 @@ def funnel(
     examples: Annotated[
         bool, typer.Option("--examples", help="Show examples of items that each step kept and dropped.")
     ] = False,
+    strand: StrandOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Run the funnel, print how many items each step keeps, and draw published/funnel.svg."""
+    """Run the funnel of each strand, print how many items each step keeps, and draw published/funnel.svg."""
     from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 
     opened = chosen_study(study)
-    with errors().status("Running the funnel …"):
-        result = run_funnel(opened)
-        figure = write_funnel_svg(opened, result)
+    strands = opened.in_each_strand() if strand is None else [opened.in_strand(strand)]
+    lines: list[dict[str, Any]] = []
+    for chosen in strands:
+        with errors().status(f"Running the funnel of {chosen.strand_title} …"):
+            result = run_funnel(chosen)
+            figure = write_funnel_svg(chosen, result)
+        if json:
+            lines += _funnel_lines(result, chosen.strand if opened.settings.strands else None)
+            if result.note:
+                errors().print(f"Note: {result.note}", soft_wrap=True, markup=False)
+            continue
+        if len(strands) > 1:
+            console().print(f"\n{chosen.strand_title}: {number(result.entered)} items", soft_wrap=True, markup=False)
+        _show(result, examples)
+        errors().print(f"Figure written to {figure}", soft_wrap=True)
     if json:
-        print_json(
-            [
-                {"step": step.step, "in": step.entered, "out": step.kept}
-                | ({"sampled": asdict(step.sampled)} if step.sampled else {})
-                for step in result.steps
-            ]
-        )
-        if result.note:
-            errors().print(f"Note: {result.note}", soft_wrap=True, markup=False)
-        return
-    _show(result, examples)
-    errors().print(f"Figure written to {figure}", soft_wrap=True)
+        print_json(lines)
+
+
+def _funnel_lines(result: FunnelResult, strand: str | None) -> list[dict[str, Any]]:
+    """Returns the steps as JSON; with their strand if the study has several."""
+    return [
+        ({} if strand is None else {"strand": strand})
+        | {"step": step.step, "in": step.entered, "out": step.kept}
+        | ({"sampled": asdict(step.sampled)} if step.sampled else {})
+        for step in result.steps
+    ]
 
 
 def _show(result: FunnelResult, examples: bool) -> None:
@@ -114,6 +129,7 @@ def items(
     ] = "",
     limit: Annotated[int, typer.Option(min=1, help="List at most this many.")] = 50,
     out: Annotated[Path | None, typer.Option(help="Write all of them to this CSV or XLSX file.")] = None,
+    strand: StrandOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -132,6 +148,8 @@ def items(
         quaestor items stackoverflow/question/34454721
     """
     opened = chosen_study(study)
+    if strand is not None:
+        opened = opened.in_strand(strand)
     filters = {"words": search, "tag": tag, "year": year, "code": code, "facet": facet, "round": round}
     filters["disagreement"] = disagreement
     if item is not None:

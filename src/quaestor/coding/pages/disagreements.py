@@ -510,7 +510,8 @@ def list_next_steps(study: Study, state: State, name: str) -> tuple[str, ...]:
     agreed = [f"The lead must record {left:,} answers on which all raters agree."] if left else []
     steps = [
         f"The step {step.step!r} of the funnel uses this round: run the funnel again."
-        for step in study.settings.funnel.steps
+        for strand in study.in_each_strand()
+        for step in strand.funnel.steps
         if step.round == name
     ]
     rounds = [

@@ -19,7 +19,7 @@ from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_position
 from quaestor.coding.rating_files import NewRating, WrongStudy, build_checked_rating, queue_rating
 from quaestor.coding.session import CodingSession
-from quaestor.interviews.model.records import SpokenTurn, build_item_id, parse_item_id
+from quaestor.interviews.model.records import SpokenTurn, parse_item_id
 from quaestor.interviews.names.masking import show_transcript_at
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import Act, NewAct
@@ -70,7 +70,7 @@ def build_coding_act(
 ) -> PendingAct[State]:
     """Builds the rating of a turn's passages, to be queued; keeps what another window coded meanwhile."""
     turn = find_turn_shown(interviews, submission.interview, submission.turn, submission.seen)
-    item, now = build_item_id(submission.interview, submission.turn), coding.now()
+    item, now = interviews.item(submission.interview, submission.turn), coding.now()
     with coding.locked_state() as state:
         facet = require_passage_facet(state.round(name).plan).id
 
@@ -121,7 +121,7 @@ def build_reading_act(
         place = build_rater_position(state, name, rater)
         facet = require_passage_facet(place.plan).id
         items = [
-            build_item_id(read_turns.interview, number)
+            interviews.item(read_turns.interview, number)
             for number in range(max(read_turns.first, 0), min(read_turns.last + 1, spoken))
         ]
         left = [item for item in items if place.progress.turn_of(item) >= 0 and place.rating(item) is None]

@@ -188,7 +188,7 @@ def _is_adopted(state: State, decision: Decision, adopted_as: str) -> bool:
 
 
 def _parse_interview(item: str) -> str:
-    return item.rpartition("/")[0]
+    return parse_item_id(item)[0]
 
 
 def _find_step(counts: _Counts, unseen: dict[str, bool], unopened: Collection[str]) -> CodingStep:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import strip_strand
 
 _SPACE, _WORD = re.compile(r"\s"), re.compile(r"\S+")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -203,10 +204,12 @@ class Transcript:
     guide: str
     version: int
     turns: tuple[SpokenTurn, ...]
+    item_prefix: str = ""
+    """The strand of the turns, at the beginning of their item ids."""
 
     def item(self, turn: int) -> str:
         """Returns the id of a turn as an item that raters code."""
-        return f"{self.interview}/{turn:05d}"
+        return f"{self.item_prefix}{build_item_id(self.interview, turn)}"
 
 
 @dataclass(frozen=True)
@@ -246,13 +249,13 @@ class Interview:
 
 
 def build_item_id(interview: str, turn: int) -> str:
-    """Returns the item id of a turn."""
+    """Returns the id of a turn within its source; `Interviews.item` adds the strand."""
     return f"{interview}/{turn:05d}"
 
 
 def parse_item_id(item: str) -> tuple[str, int]:
     """Returns the interview and the turn that an item id stands for."""
-    interview, _, turn = item.rpartition("/")
+    interview, _, turn = strip_strand(item).rpartition("/")
     if not interview or not (turn.isascii() and turn.isdigit()):
         raise InputError(f"{item!r} is not a turn of a transcript: give an id such as P1/00012")
     return interview, int(turn)

@@ -108,7 +108,9 @@ def _build_at(interviews: Interviews, name: str, entries: Sequence[SealedEntry])
     for replacement in _list_masks(entries).values():
         hidden.setdefault(replacement.turn, []).append(replacement)
     shown_turns = tuple(_cover(turn, hidden[turn.number]) if turn.number in hidden else turn for turn in turns)
-    return Transcript(name, interview.participant, interview.guide, interview.version, shown_turns)
+    return Transcript(
+        name, interview.participant, interview.guide, interview.version, shown_turns, interviews.item_prefix
+    )
 
 
 def _list_masks(entries: Sequence[SealedEntry]) -> _Places:

@@ -16,11 +16,10 @@ from quaestor.evidence.erasure import list_sources_in_folder
 from quaestor.evidence.funnel import CANDIDATES
 from quaestor.evidence.ingest import evidence_stamp
 from quaestor.evidence.items import list_evidence_files
-from quaestor.interviews.free_text import FOLDER
-from quaestor.interviews.model.records import SpokenTurn
+from quaestor.interviews.model.records import SpokenTurn, build_item_id
 from quaestor.interviews.names.known_names import get_finder
 from quaestor.interviews.names.matches import list_open_places
-from quaestor.interviews.repository import Interviews
+from quaestor.interviews.repository import FOLDER, Interviews
 from quaestor.study.folder import Study
 
 _ITEM, _BODY, _QUESTION = "id", "body", "question"
@@ -44,9 +43,10 @@ def find_stale_items(interviews: Interviews) -> Iterator[StaleItem]:
     for source in sources:
         for path in list_evidence_files(study, source):
             yield from _find_stale(interviews, _rows(path))
-    candidates = study.funnel_folder / CANDIDATES
-    if candidates.is_file() and "source" in pq.read_schema(candidates).names:
-        yield from _find_stale(interviews, _rows(candidates, sources))
+    for strand in study.in_each_strand():
+        candidates = strand.funnel_folder / CANDIDATES
+        if candidates.is_file() and "source" in pq.read_schema(candidates).names:
+            yield from _find_stale(interviews, _rows(candidates, sources))
 
 
 def refuse_stale_items(interviews: Interviews | None, viewer: str) -> None:
@@ -71,7 +71,8 @@ def _stamp(interviews: Interviews) -> object:
 
 def stamp_item_files(study: Study) -> tuple[object, ...]:
     """Returns a stamp that changes with the files that contain words of transcripts."""
-    files = [*(study.root / FOLDER).glob("*.csv"), study.funnel_folder / CANDIDATES]
+    candidates = (strand.funnel_folder / CANDIDATES for strand in study.in_each_strand())
+    files = [*(study.root / FOLDER).glob("*.csv"), *candidates]
     written = [path.stat().st_mtime_ns if path.exists() else 0 for path in files]
     return *written, *(evidence_stamp(study, source) for source in list_sources_in_folder(study, FOLDER))
 
@@ -87,7 +88,11 @@ def _rows(path: Path, sources: Sequence[str] = ()) -> list[tuple[str, str, str]]
 
 
 def _find_stale(interviews: Interviews, items: Iterable[tuple[str, str, str]]) -> Iterator[StaleItem]:
-    turns = {talk.item(turn.number): (talk.interview, turn) for talk in interviews.transcripts() for turn in talk.turns}
+    turns = {
+        build_item_id(talk.interview, turn.number): (talk.interview, turn)
+        for talk in interviews.transcripts()
+        for turn in talk.turns
+    }
     questions_by_item: dict[str, list[str]] = {}
     for item, body, question in items:
         interview, turn = turns.get(item, (item.rpartition("/")[0], None))

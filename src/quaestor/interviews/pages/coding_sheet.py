@@ -19,7 +19,6 @@ from quaestor.interviews.model.records import (
     SpokenTurn,
     Transcript,
     Voice,
-    build_item_id,
     format_clock,
     parse_item_id,
 )
@@ -213,7 +212,7 @@ def find_next_transcript(coding: CodingSession, interviews: Interviews, sheet: C
 
 def _list_pages_and_items(transcript: Transcript) -> tuple[list[tuple[int, int]], list[str]]:
     """Returns the pages of a transcript and the items of its turns, which are the same for every page."""
-    return split_pages(transcript), [build_item_id(transcript.interview, turn.number) for turn in transcript.turns]
+    return split_pages(transcript), [transcript.item(turn.number) for turn in transcript.turns]
 
 
 def split_pages(transcript: Transcript) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,7 @@ from quaestor.publication.publication_status import GuardedPublication, fingerpr
 from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import YEAR, StudyResults
+from quaestor.publication.results.joint_display import compute_joint_display
 from quaestor.publication.results.values import Computed
 from quaestor.study.folder import Study
 
@@ -50,6 +51,8 @@ def make_handbook(study: Study, report_progress: ReportProgress) -> tuple[Handbo
     with open_computed(study, needs_results=False) as computed:
         fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
         book = _build_handbook(study, computed)
+        if computed.coding is not None:
+            book = replace(book, joint=compute_joint_display(computed.coding))
     study.published.mkdir(parents=True, exist_ok=True)
     built = build_handbook(book, handbook_folder(study), report_progress, guarded.placing)
     record_build(study, "handbook", fingerprint, guarded.stamps)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from quaestor.publication.results.joint_display import JointDisplay
+
 HOUR = 1 / 24
 
 
@@ -93,6 +95,8 @@ class Handbook:
     """A code of the second level with more days than this is hard."""
     steps: tuple[float, ...] = (HOUR, 2 * HOUR, 4 * HOUR, 12 * HOUR)
     """Four increasing numbers of days that separate the colours of the map."""
+    joint: JointDisplay | None = None
+    """The strands compared code by code, if the study has several."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from quaestor.base.errors import MissingDependency, StateError
 from quaestor.base.files import build_folder
@@ -21,7 +22,10 @@ from quaestor.publication.handbook import numbers_in_words as words
 from quaestor.publication.handbook.drawings import build_legend, draw_bars, draw_maps, draw_spark
 from quaestor.publication.handbook.entry_index import EntryIndex, web_link
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Post
+from quaestor.publication.results.joint_display import JointDisplay, build_joint_table, draw_figure
 from quaestor.render.design_tokens import ICON, TOKENS
+from quaestor.render.figures.export import render_svg
+from quaestor.render.tables.html import STYLE, to_html
 
 SHOWN_POSTS = 200
 _SHOWN_HURTS = 15
@@ -36,13 +40,15 @@ class HandbookPages:
         self._environment = _environment(self.shelf)
 
     def __len__(self) -> int:
-        return len(self.shelf.entries) + 3
+        return len(self.shelf.entries) + (3 if self.shelf.book.joint is None else 4)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         """Yields the path of each page, relative to the root of the site, and its HTML."""
         yield "index.html", self._render("home.html", self._home())
         yield "contents.html", self._render("contents.html", {"letters": _by_letter(self.shelf)})
         yield "about.html", self._render("about.html", {"legend": build_legend(self.shelf.book.steps)})
+        if self.shelf.book.joint is not None:
+            yield "strands.html", self._render("strands.html", _strands(self.shelf.book.joint))
         for entry in self.shelf.book.entries:
             yield self.shelf.address(entry), self._render("code.html", self._code(entry), root="../")
 
@@ -89,9 +95,14 @@ class HandbookPages:
         }
 
 
+def _strands(joint: JointDisplay) -> dict[str, Any]:
+    wide, narrow = (Markup(render_svg(draw_figure(joint, narrow=narrow))) for narrow in (False, True))  # noqa: S704 - drawn here
+    return {"joint": joint, "wide": wide, "narrow": narrow, "table": Markup(to_html(build_joint_table(joint)))}  # noqa: S704 - escaped there
+
+
 def static_files() -> Iterator[Path]:
     """Yields the files every page loads: the shared styles and those of the handbook."""
-    yield from (TOKENS, ICON, *sorted((_HERE / "static").iterdir()))
+    yield from (TOKENS, ICON, STYLE, *sorted((_HERE / "static").iterdir()))
 
 
 def _environment(shelf: EntryIndex) -> Environment:

@@ -22,6 +22,7 @@ from quaestor.publication.publication_status import GuardedPublication, fingerpr
 from quaestor.publication.report.write import MARK, Report, write_audit_page, write_report
 from quaestor.publication.results import figures
 from quaestor.publication.results.item_columns import YEAR, StudyResults
+from quaestor.publication.results.joint_display import build_joint_part
 from quaestor.publication.results.threats import list_threats
 from quaestor.publication.results.values import list_failures
 from quaestor.render.figures.records import Figure
@@ -83,6 +84,8 @@ def build_report(
             )
         publication = compute_publication(computed, notify)
         parts = [section.build(computed.coding, publication.tables, notify) for section in ready if computed.coding]
+        joint = build_joint_part(computed.coding, notify) if computed.coding else None
+        parts = [joint, *parts] if joint is not None else parts
         audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
         report = _report(publication, parts, notify, has_audit=audit is not None)
     with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=guarded.placing) as folder:

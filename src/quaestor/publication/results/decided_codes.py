@@ -151,7 +151,7 @@ def _decisions(state: State, name: str, facet: str) -> dict[str, Decision]:
 
 def _require_closed_funnel(study: Study, state: State) -> None:
     """Raises NothingDecided while a round of the funnel is open: what it keeps is not known."""
-    for step in study.settings.funnel.steps:
+    for step in study.funnel.steps:
         round_state = state.rounds.get(step.round or "")
         if round_state is not None and round_state.status != CLOSED:
             raise NothingDecided(f"the round {step.round!r} is still open: close and settle it first")
@@ -174,7 +174,7 @@ def _list_items_to_code(study: Study, state: State, codes: Mapping[str, Decision
 
     While that round is not settled, items that it has not decided to keep are left out.
     """
-    rounds = [step.round for step in study.settings.funnel.steps if step.round and step.round in state.rounds]
+    rounds = [step.round for step in study.funnel.steps if step.round and step.round in state.rounds]
     if not rounds:
         return sorted(codes.keys() | unanswered)
     kept = list_kept(state, rounds[-1])

@@ -116,7 +116,7 @@ class Population:
 
 def population_at_filter(study: Study) -> Population:
     """Returns the questions that reached the step that requires an accepted answer."""
-    steps = study.settings.funnel.steps
+    steps = study.funnel.steps
     number = next((place for place, step in enumerate(steps) if step.accepted_answer), None)
     if number is None:
         raise StateError("no step of the funnel requires an accepted answer, so there is nothing to compare")

@@ -107,7 +107,7 @@ def _list_selection_threats(computed: Computed) -> Iterator[str]:
     for step in steps:
         if step.sampled:
             yield f"Selection: the step “{step.step}” looked at a sample: {step.describe_sample()}."
-    for step, step_settings in zip(steps, computed.study.settings.funnel.steps, strict=False):
+    for step, step_settings in zip(steps, computed.study.funnel.steps, strict=False):
         if step_settings.accepted_answer and step.entered:
             yield (
                 f"Selection: questions without an accepted answer ({step.dropped:,}, "

@@ -46,6 +46,17 @@ class ProcessStage:
 
 
 @dataclass(frozen=True)
+class StrandShare:
+    """How many of a strand's units have a code, with an interval for the share; no share if the strand has no data."""
+
+    count: int
+    base: int
+    share: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class FunnelStep:
     """A step of the funnel and how many items it kept."""
 

@@ -74,8 +74,9 @@ def _is_number(text: str) -> bool:
 
 
 class RoundItems(Settings):
-    """The items of a round."""
+    """The items of a round; `strand` means everything that the strand's funnel keeps."""
 
+    strand: Name | None = None
     after: Name | None = None
     sample: Name | None = None
     kept_by: Name | None = None
@@ -86,8 +87,8 @@ class RoundItems(Settings):
 
     @model_validator(mode="after")
     def _check_origin(self) -> Self:
-        if sum(bool(source) for source in (self.after, self.sample, self.kept_by, self.again)) != 1:
-            raise ValueError("items need exactly one of after, sample, kept_by or again")
+        if sum(bool(source) for source in (self.after, self.strand, self.sample, self.kept_by, self.again)) != 1:
+            raise ValueError("items need exactly one of after, strand, sample, kept_by or again")
         if self.size is not None and self.again is None:
             raise ValueError("size needs again: it is the number of items of an earlier round to rate again")
         return self

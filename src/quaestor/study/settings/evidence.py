@@ -16,6 +16,8 @@ from quaestor.base.toml import Name, Seed, Settings
 
 Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Tag = Annotated[str, StringConstraints(pattern=r"^[^\s<>|]+$")]
+StrandName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=40)]
+"""A strand's name is the beginning of its item ids and the name of a folder."""
 
 
 _NOT_RE2 = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=|\(\?>|[*+?}]\+")
@@ -87,8 +89,9 @@ class StepSettings(Settings):
 
 
 class FunnelSettings(Settings):
-    """The ordered steps from all questions of a source to the candidates."""
+    """The ordered steps from all items of a source to the candidates; `title` names the strand on pages and tables."""
 
+    title: str = ""
     source: Name | None = None
     examples: Annotated[int, Field(ge=0, le=100)] = 5
     steps: tuple[StepSettings, ...] = ()
@@ -104,8 +107,9 @@ class FunnelSettings(Settings):
 
 
 class SampleSettings(Settings):
-    """A seeded sample of the items that a step of the funnel kept."""
+    """A seeded sample of the items that a step of a funnel kept."""
 
+    strand: Name | None = None
     after: Name | None = None
     size: Annotated[int, Field(ge=1)] | None = None
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95

@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from quaestor.base.toml import Name, Settings
 
@@ -181,6 +181,41 @@ class MeasureSettings(Settings):
     """Days are rounded to this many decimals before computing."""
     correlation: Literal["pearson", "spearman"] = "pearson"
     """Which coefficient is printed; both are always computed."""
+
+
+class JointStrandSettings(Settings):
+    """One strand of the joint display."""
+
+    code: Name
+    """`round.facet` with the codes of its items."""
+    title: str = ""
+    """Default: the title of the strand."""
+    quote: bool = False
+    """Whether an answer or a quotation is printed as an example; posts are linked in any case."""
+
+    @field_validator("code")
+    @classmethod
+    def _names_a_facet(cls, code: str) -> str:
+        if code.count(".") != 1:
+            raise ValueError(f"{code!r} names no facet: write round.facet, for example main.topic")
+        return code
+
+
+class JointDisplaySettings(Settings):
+    """A table and a figure that compare strands under one codebook."""
+
+    codes: Name | None = None
+    """The facet of the codebook; default: the one that the first strand was coded with."""
+    level: Name | None = None
+    """The level whose codes are the rows; default: the first."""
+    title: str = "Joint display"
+    strands: tuple[JointStrandSettings, ...] = ()
+
+    @model_validator(mode="after")
+    def _compares_something(self) -> Self:
+        if len(self.strands) == 1:
+            raise ValueError("a joint display compares at least two strands: add another one")
+        return self
 
 
 class ResultSettings(Settings):

@@ -14,10 +14,18 @@ from quaestor.base.errors import SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import Name, Seed, Settings, read_toml
 from quaestor.study.settings.coding import FacetSettings, RoundSettings
-from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, Tag, bundled_kinds
+from quaestor.study.settings.evidence import (
+    FunnelSettings,
+    KindSettings,
+    SampleSettings,
+    StrandName,
+    Tag,
+    bundled_kinds,
+)
 from quaestor.study.settings.publication import (
     AttributeSettings,
     FindingSettings,
+    JointDisplaySettings,
     MeasureSettings,
     PublishedTableSettings,
     ReportSettings,
@@ -64,6 +72,8 @@ class StudySettings(Settings):
     families: dict[Name, Annotated[tuple[Tag, ...], Field(min_length=1)]] = Field(default_factory=dict)
     kinds: dict[Name, KindSettings] = Field(default_factory=dict)
     funnel: FunnelSettings = FunnelSettings()
+    """The first strand, whose item ids have no prefix; the short form for a study with one strand."""
+    strands: dict[StrandName, FunnelSettings] = Field(default_factory=dict)
     samples: dict[Name, SampleSettings] = Field(default_factory=dict)
     facets: dict[Name, FacetSettings] = Field(default_factory=dict)
     rounds: tuple[RoundSettings, ...] = ()
@@ -74,24 +84,46 @@ class StudySettings(Settings):
     findings: tuple[FindingSettings, ...] = ()
     quantities: tuple[ValueSettings, ...] = ()
     report: ReportSettings = ReportSettings()
+    joint_display: JointDisplaySettings = JointDisplaySettings()
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
-        if self.funnel.source is not None and self.funnel.source not in self.sources:
-            raise ValueError(_unknown("funnel.source", self.funnel.source, self.sources))
-        kinds = self.all_kinds()
-        for number, step in enumerate(self.funnel.steps):
-            for key, kind in (("kind", step.kind), ("not_kind", step.not_kind)):
-                if kind is not None and kind not in kinds:
-                    raise ValueError(_unknown(f"funnel.steps[{number}].{key}", kind, kinds))
-        steps = [step.step for step in self.funnel.steps]
+        self._check_funnels()
+        steps = [step for funnel in self.all_strands().values() for step in _step_names(funnel)]
         for name, sample in self.samples.items():
-            if sample.after is not None and sample.after not in steps:
-                raise ValueError(_unknown(f"samples.{name}.after", sample.after, steps))
+            if sample.strand is not None and sample.strand not in self.strands:
+                raise ValueError(_unknown(f"samples.{name}.strand", sample.strand, self.strands))
+            of_strand = _step_names(self.strands[sample.strand]) if sample.strand is not None else steps
+            if sample.after is not None and sample.after not in of_strand:
+                raise ValueError(_unknown(f"samples.{name}.after", sample.after, of_strand))
         self._rounds_exist(steps)
         self._results_exist()
         return self
+
+    def _check_funnels(self) -> None:
+        kinds, known_steps = self.all_kinds(), set[str]()
+        for strand, funnel in self.all_strands().items():
+            place = f"strands.{strand}" if strand else "funnel"
+            if funnel.source is not None and funnel.source not in self.sources:
+                raise ValueError(_unknown(f"{place}.source", funnel.source, self.sources))
+            if strand and funnel.source is None:
+                raise ValueError(f"{place}.source is missing; choose from: {join_with_or(self.sources)}")
+            for number, step in enumerate(funnel.steps):
+                if step.step in known_steps:
+                    raise ValueError(
+                        f"{place}.steps[{number}]: two strands have a step called {step.step!r}: "
+                        "give each a different name"
+                    )
+                for key, kind in (("kind", step.kind), ("not_kind", step.not_kind)):
+                    if kind is not None and kind not in kinds:
+                        raise ValueError(_unknown(f"{place}.steps[{number}].{key}", kind, kinds))
+            known_steps.update(_step_names(funnel))
+
+    def all_strands(self) -> dict[str, FunnelSettings]:
+        """Returns the strands by name, the first strand first; the name of `[funnel]` is empty."""
+        has_funnel = bool(self.funnel.steps or self.funnel.source or not self.strands)
+        return {"": self.funnel, **self.strands} if has_funnel else dict(self.strands)
 
     def _results_exist(self) -> None:
         for name, attribute in self.attributes.items():
@@ -133,6 +165,8 @@ class StudySettings(Settings):
                         raise ValueError(_unknown(f"{key}.{field}", before, names))
             if round_state.items.after is not None and round_state.items.after not in steps:
                 raise ValueError(_unknown(f"{key}.items.after", round_state.items.after, steps))
+            if round_state.items.strand is not None and round_state.items.strand not in self.strands:
+                raise ValueError(_unknown(f"{key}.items.strand", round_state.items.strand, self.strands))
             if round_state.items.sample is not None and round_state.items.sample not in self.samples:
                 raise ValueError(_unknown(f"{key}.items.sample", round_state.items.sample, self.samples))
             names.append(round_state.round)
@@ -149,6 +183,10 @@ class StudySettings(Settings):
     def all_kinds(self) -> dict[str, KindSettings]:
         """Returns the bundled question kinds, overridden by the study's own."""
         return {**bundled_kinds(), **self.kinds}
+
+
+def _step_names(funnel: FunnelSettings) -> list[str]:
+    return [step.step for step in funnel.steps]
 
 
 def _unknown(key: str, value: str, allowed: Any) -> str:

@@ -90,7 +90,7 @@ def build_form_values(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     """Converts a round of study.toml to form values."""
     typed = {name: [str(settings[name])] for name in _TEXTS if settings.get(name)}
     items = settings.get("items", {})
-    place = next((key for key in ("after", "sample", "kept_by", "again") if items.get(key)), "")
+    place = next((key for key in ("after", "strand", "sample", "kept_by", "again") if items.get(key)), "")
     typed["items"] = [f"{place}={items[place]}"] if place else []
     typed |= {key: [str(items[key])] for key in ("size", "set_size") if items.get(key)}
     typed["without"] = list(items.get("without", ()))

@@ -35,7 +35,6 @@ from quaestor.interviews.coding.acts import (
 )
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_adoptable_codes, list_in_vivo_passages
 from quaestor.interviews.coding.progress import count_round_progress
-from quaestor.interviews.model.records import build_item_id
 from quaestor.interviews.pages.coding_sheet import (
     CodedTurn,
     CodingSheet,
@@ -194,7 +193,7 @@ class CodingPages(Pages):
         if turn is None:
             raise HTTPException(400)
         item, who, seen = (
-            build_item_id(interview, turn),
+            interviews.item(interview, turn),
             require_visitor(request).name,
             parse_whole_number(first_value(form, "seen")) or 0,
         )

@@ -84,6 +84,7 @@ class ResultPages(Pages):
             "rebuild": self._rebuild_jobs.progress,
             "may_make": may_make,
             "shows": shows_ratings,
+            "compares_strands": bool(self.session.study.settings.joint_display.strands),
             "spoken": link_to(request, "interview-themes") if spoken else "",
             "surveys": [
                 (survey, link_to(request, "survey-results", name=survey.name)) for survey in surveys if survey.responses

@@ -23,6 +23,7 @@ from quaestor.search.item_history import build_item_history
 from quaestor.search.query import MAX_SEARCH_LENGTH, Query
 from quaestor.search.results import export_csv, find_items
 from quaestor.search.saved_searches import can_save, change_saved_filter, list_saved
+from quaestor.study.folder import Study
 from quaestor.web.page import Pages, require_visitor
 from quaestor.web.security.forms import read_fields
 from quaestor.web.study_session import StudySession
@@ -69,12 +70,15 @@ class EvidencePages(Pages):
 
     def _context(self, query: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
         study, coding = self.session.study, self.session.coding_if_any
+        strands = [(strand.strand, strand.strand_title) for strand in study.in_each_strand()]
         context: dict[str, Any] = {
             "search_query": query, "refused": refused, "results": None, "choices": None, "building": None,
+            "strands": strands if len(strands) > 1 else (),
             "nothing": "", "saved": list_saved(self._directory, viewer), "can_save": can_save(viewer),
         }  # fmt: skip
         try:
             refuse_stale_items(self.session.interviews_if_any, viewer.name)
+            study = _in_strand(study, query)
             current_result(study, coding)
             index = self.indexing.get_or_start(study)
         except QuaestorError as reason:
@@ -100,14 +104,14 @@ class EvidencePages(Pages):
     async def csv(self, request: Request) -> Response:
         """Exports all results."""
         viewer, search_query = _viewer(request), Query.from_parameters(request.query_params)
-        study, coding = self.session.study, self.session.coding_if_any
+        study, coding = _in_strand(self.session.study, search_query), self.session.coding_if_any
         await self.work(lambda: refuse_stale_items(self.session.interviews_if_any, viewer.name))
-        lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(), viewer), search_query))
+        lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(study), viewer), search_query))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
         return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
 
-    def _ready(self) -> Index:
-        index = self.indexing.get_or_start(self.session.study)
+    def _ready(self, study: Study) -> Index:
+        index = self.indexing.get_or_start(study)
         if isinstance(index, IndexProgress):
             raise StateError("the search index is still being built: try again in a moment")
         return index
@@ -121,6 +125,10 @@ class EvidencePages(Pages):
             lambda: change_saved_filter(self._directory, viewer, fields.get("act", ""), **filter_fields, now=now)
         )
         return self.go(request, "evidence", query)
+
+
+def _in_strand(study: Study, query: Query) -> Study:
+    return study.in_strand(query.strand) if query.strand else study
 
 
 def _viewer(request: Request) -> Viewer:

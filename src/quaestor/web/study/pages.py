@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -93,6 +94,17 @@ class RoundLine:
 
 
 @dataclass(frozen=True)
+class StrandFunnel:
+    """The last result of a strand's funnel, and whether it is current."""
+
+    title: str
+    query: str
+    """The query of pages about this strand; empty for the first one."""
+    result: FunnelResult | None
+    holds: bool
+
+
+@dataclass(frozen=True)
 class Overview:
     """Everything on the start page."""
 
@@ -100,8 +112,7 @@ class Overview:
     next: Next | None
     command: str
     """The next command, if no page does it."""
-    funnel: FunnelResult | None
-    holds: bool
+    funnels: tuple[StrandFunnel, ...]
     rounds: tuple[RoundLine, ...]
     waiting: tuple[PendingTask, ...]
     latest: tuple[ActivityLine, ...]
@@ -115,13 +126,19 @@ class Overview:
         return sum(round_state.hours or 0.0 for round_state in self.rounds)
 
 
+def _read_funnel(study: Study, coding: CodingSession | None) -> StrandFunnel:
+    query = "" if study.strand == study.strands[0] else urlencode({"strand": study.strand})
+    last = last_result(study, coding) if study.settings.sources else None
+    return StrandFunnel(study.strand_title, query, *(last or (None, True)))
+
+
 def build_study_overview(
     study: Study, coding: CodingSession | None, viewer: Viewer, opened: Mapping[str, Any] | None = None
 ) -> Overview:
     """Builds the overview for one viewer without waiting for large computations."""
     leads = viewer.role is Role.LEAD
     status, following = status_and_next(study, coding, opened, wait=False)
-    result, holds = (last_result(study, coding) if study.settings.sources else None) or (None, True)
+    funnels = [_read_funnel(strand, coding) for strand in study.in_each_strand()]
     rounds = [
         RoundLine(round_state.round, round_state.kind, NOT_OPENED, seats=_list_planned_raters(round_state, viewer))
         for round_state in study.settings.rounds
@@ -151,13 +168,12 @@ def build_study_overview(
         tuple(_hide_details(stage, leads, sees) for stage in status.stages),
         following,
         command,
-        result,
-        holds,
+        tuple(funnels),
         tuple(rounds),
         tuple(waiting),
         tuple(latest),
         tuple(surveys),
-        has_funnel=not asks_only or bool(study.settings.funnel.steps),
+        has_funnel=not asks_only or bool(study.funnel.steps or study.settings.strands),
         has_rounds=not asks_only or bool(rounds),
     )
 
@@ -311,10 +327,6 @@ class StudyPages(Pages):
         study_overview = await self.work(lambda: build_study_overview(study, coding, viewer, session.open_features))
         context = {
             "overview": study_overview,
-            "result": study_overview.funnel,
-            "widest": study_overview.funnel.steps[0].entered
-            if study_overview.funnel and study_overview.funnel.steps
-            else 0,
             "talks": await self.work(lambda: self._read_interviews(who)),
             "erasing": await self.pending_erasures(),
             "next_link": _next_link(request, study_overview.next),
