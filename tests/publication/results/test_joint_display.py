@@ -75,7 +75,7 @@ def test_each_strand_is_counted_by_its_own_units_with_its_own_base(tmp_path: Pat
     assert posts.examples == {"layers": "Post 1", "speed": "Post 2"}
     assert answers.examples["layers"].startswith("“")
     table = build_joint_table(joint)
-    cell = table.cell("layers", "strand-1")
+    cell = table.cell("layers", "posts")
     assert cell is not None
     assert cell.parts[:2] == ("1", "50.0%")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from quaestor.base.errors import StateError
+from quaestor.base.names import slugify
 from quaestor.coding.model.decisions import find_decisions, find_excluded_items
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.records import INTERVIEWS, SURVEYS, Facet
@@ -228,14 +229,16 @@ def _shorten(text: str) -> str:
 
 def build_joint_table(joint: JointDisplay) -> Table:
     """Returns a row for each code: count, share and interval in each strand, how the strands relate, and examples."""
+    keys = [slugify(strand.title) or f"strand-{number}" for number, strand in enumerate(joint.strands, start=1)]
+    keys = [key if keys.count(key) == 1 else f"{key}-{number}" for number, key in enumerate(keys, start=1)]
     columns = [
-        Column(f"strand-{number}", f"{strand.title} ({strand.unit})", ("count", "share", "interval"),
+        Column(key, f"{strand.title} ({strand.unit})", ("count", "share", "interval"),
                numbers=("count", "share", "low", "high"))
-        for number, strand in enumerate(joint.strands, start=1)
+        for key, strand in zip(keys, joint.strands, strict=True)
     ]  # fmt: skip
     columns.append(Column("comparison", "Comparison", numeric=False))
-    with_examples = [(number, strand) for number, strand in enumerate(joint.strands, start=1) if strand.examples]
-    columns += [Column(f"example-{n}", f"Example: {strand.title}", numeric=False) for n, strand in with_examples]
+    with_examples = [(key, strand) for key, strand in zip(keys, joint.strands, strict=True) if strand.examples]
+    columns += [Column(f"example-{key}", f"Example: {strand.title}", numeric=False) for key, strand in with_examples]
     rows = [
         Row(
             code,
