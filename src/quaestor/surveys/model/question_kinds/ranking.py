@@ -49,7 +49,7 @@ from quaestor.surveys.model.question_results import (
     share_json,
 )
 from quaestor.surveys.model.records import Answer, Missing, Question
-from quaestor.surveys.model.wording.records import Wording
+from quaestor.surveys.model.wording.catalogue import Wording
 from quaestor.surveys.model.wording.refusals import InvalidAnswer
 
 _LONGEST_PLACE = 6

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.surveys.model.wording.catalogue import load_wording
-from quaestor.surveys.model.wording.records import Wording
+from quaestor.surveys.model.wording.catalogue import Wording, load_wording
 
 
 class _Worded(QuaestorError):
