@@ -1,4 +1,7 @@
-"""The page texts: complete for each language with a file here, and overridden by a study's own texts."""
+"""The page texts: complete for each language with a file here, and overridden by a study's own texts.
+
+Errors that respondents read hold the key of their text.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
+from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
 
 ENGLISH = "en"
@@ -121,3 +125,26 @@ def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Itera
 
 def _folder() -> resources.abc.Traversable:
     return resources.files("quaestor.surveys.model.wording")
+
+
+class _Worded(QuaestorError):
+    """An error with the key of its text; on the command line, the English text."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        sentence = load_wording().say(key, **values)
+        super().__init__(f"{sentence[:1].lower()}{sentence[1:].removesuffix('.')}")
+        self.key = key
+        self.values = values
+
+
+class InvalidAnswer(_Worded, InputError):
+    """Input of a respondent that is not a valid answer."""
+
+
+class TooLate(_Worded, StateError):
+    """Input of a respondent that can no longer be stored."""
+
+
+def refusal_in_words(error: QuaestorError, words: Wording, otherwise: str = "not-offered") -> str:
+    """Returns an error in the respondent's language; for other errors the text `otherwise`."""
+    return words.say(error.key, **error.values) if isinstance(error, _Worded) else words.say(otherwise)
