@@ -1,18 +1,21 @@
-"""Checks a questionnaire for its author, before anybody answers it."""
+"""Checks a questionnaire for its author, and describes every path through it, before anybody answers it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from quaestor.base.errors import InputError, Problem
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import survey_file
+from quaestor.surveys.model.paths import Path as PageSequence
 from quaestor.surveys.model.paths import paths
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_checks import WHOLE, find_problems
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_questionnaire, untranslated
-from quaestor.surveys.model.records import Questionnaire
+from quaestor.surveys.model.records import Question, Questionnaire
 
 _LONGER_THAN_SAID = 1.5
 
@@ -74,3 +77,71 @@ def _languages(text: str, name: str, first: Questionnaire) -> list[Problem]:
                 words = f"its options are in English in {language}: translate their labels"
                 problems.append(Problem(where, words, grave=False))
     return list(dict.fromkeys(problems))
+
+
+@dataclass(frozen=True)
+class PathQuestion:
+    """A question on a path, with an answer that leads along it."""
+
+    question: str
+    text: str
+    answer: Mapping[str, Any]
+    said: str
+    """The answer as text."""
+    decides: bool
+    """Whether later questions depend on the answer."""
+
+
+@dataclass(frozen=True)
+class PathPage:
+    """A page on a path."""
+
+    page: str
+    title: str
+    questions: tuple[PathQuestion, ...]
+
+
+@dataclass(frozen=True)
+class PathDescription:
+    """One path."""
+
+    pages: tuple[PathPage, ...]
+    standing: str
+    ends_early: bool
+    minutes: float
+
+
+def describe_paths(file: Path, language: str = "", most: int = 1_000) -> tuple[list[PathDescription], bool]:
+    """Returns the paths through a questionnaire file, and whether these are all."""
+    questionnaire = read_questionnaire(file, language)
+    walked = paths(questionnaire, most)
+    deciding = deciding_questions(questionnaire)
+    return [_path_in_words(questionnaire, path, deciding) for path in walked], walked.whole
+
+
+def deciding_questions(questionnaire: Questionnaire) -> set[str]:
+    """Returns the questions that later ones depend on."""
+    questions = list(questionnaire.questions())
+    conditions = [page.show_if for page in questionnaire.pages] + [question.show_if for question in questions]
+    named = {test.question for condition in conditions if condition is not None for test in condition.tests()}
+    return named | {
+        question.id
+        for question in questions
+        if kind_of(question).asks_consent or any(option.ends for option in question.options)
+    }
+
+
+def _path_in_words(questionnaire: Questionnaire, path: PageSequence, deciding: set[str]) -> PathDescription:
+    titles = {page.id: page.title for page in questionnaire.pages}
+    known = {question.id: question for question in questionnaire.questions()}
+    pages = tuple(
+        PathPage(page, titles[page], tuple(_question(known[name], path, name in deciding) for name in names))
+        for page, names in path.pages
+    )
+    return PathDescription(pages, path.standing.value, path.ends_early, path.seconds / 60)
+
+
+def _question(question: Question, path: PageSequence, decides: bool) -> PathQuestion:
+    answer = dict(path.answers.get(question.id, {}))
+    words = kind_of(question).in_words(question, answer) or "left empty"
+    return PathQuestion(question.id, question.text, answer, words, decides)

@@ -19,7 +19,7 @@ from quaestor.base.table_files import escape_formula, format_csv
 from quaestor.surveys.lifecycle import CLOSED, Surveys, close_for_good, last_paying, survey_files
 from quaestor.surveys.model.questionnaire_file import read_questionnaire
 from quaestor.surveys.model.records import Pay, Questionnaire, ResponseStatus
-from quaestor.surveys.model.wording.refusals import InvalidAnswer
+from quaestor.surveys.model.wording.catalogue import InvalidAnswer
 from quaestor.surveys.store.claim_key import ClaimKey
 from quaestor.surveys.store.claims import Claim, ClaimFile, PaymentStage
 

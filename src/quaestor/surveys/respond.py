@@ -25,7 +25,7 @@ from quaestor.surveys.model.flow import (
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import Form
 from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, ResponseStatus
-from quaestor.surveys.model.wording.refusals import TooLate
+from quaestor.surveys.model.wording.catalogue import TooLate
 from quaestor.surveys.open_answers import erase_everywhere
 from quaestor.surveys.store.page_submission import PageSubmission
 from quaestor.surveys.store.responses import new_code

@@ -12,9 +12,15 @@ from tests.support.small_survey import QUESTIONNAIRE
 from quaestor.base.errors import InputError
 from quaestor.surveys.model.questionnaire_checks import find_problems
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire, untranslated
-from quaestor.surveys.model.wording.catalogue import browser_wording, list_languages, load_wording, read_texts
-from quaestor.surveys.model.wording.records import find_placeholders
-from quaestor.surveys.model.wording.refusals import InvalidAnswer, refusal_in_words
+from quaestor.surveys.model.wording.catalogue import (
+    InvalidAnswer,
+    browser_wording,
+    find_placeholders,
+    list_languages,
+    load_wording,
+    read_texts,
+    refusal_in_words,
+)
 
 WEB = ROOT / "src" / "quaestor" / "web"
 ENGLISH = read_texts("en")

@@ -116,14 +116,14 @@ def work(folder: Path, **parts: Sequence[str] | str) -> Iterator[Surveys]:
 
 
 def result(results: SurveyResults, name: str) -> QuestionResult:
-    found = results.question(name)
-    assert found is not None, name
-    return found
+    question_result = results.question(name)
+    assert question_result is not None, name
+    return question_result
 
 
-def shares(found: QuestionResult, row: str = "") -> dict[str, tuple[int, int]]:
+def shares(question_result: QuestionResult, row: str = "") -> dict[str, tuple[int, int]]:
     """By option or step: how many chose it, of how many."""
-    lines = next(part for part in found.rows if part.key == row).lines
+    lines = next(part for part in question_result.rows if part.key == row).lines
     return {line.key: (line.share.count, line.share.of) for line in lines}
 
 
@@ -187,7 +187,7 @@ def test_a_reworded_label_is_shown_with_both_wordings(tmp_path: Path) -> None:
     for name, row in (("often", ""), ("met", "crashes")):
         assert shares(result(results, name), row)["sometimes"] == (10, 10)
         assert "In version 1, “Now and then” read “Sometimes”." in write_notes(result(results, name))
-    (question,) = [one for one in results_json(results)["questions"] if one["question"] == "often"]
+    (question,) = [each for each in results_json(results)["questions"] if each["question"] == "often"]
     (earlier,) = question["earlier"]
     assert (earlier["code"], earlier["label"], earlier["earlier"]) == ("sometimes", "Now and then", "Sometimes")
     with (tmp_path / "answers.codebook.csv").open(encoding="utf-8", newline="") as file:
@@ -213,7 +213,7 @@ def test_an_added_step_and_row_have_those_who_were_shown_them_as_base(tmp_path: 
     assert shares(met, "crashes")["often"] == (54, 54)
     assert shares(met, "leaks")["never"] == (9, 9)
     always = met.rows[0].lines[3]
-    assert [(one.count, one.of) for one in always.by] == [(0, 0), (0, 9)]
+    assert [(share.count, share.of) for share in always.by] == [(0, 0), (0, 9)]
     leaks = met.rows[2]
     assert (leaks.base, leaks.missing) == (9, {Missing.NOT_SHOWN: 45})
     assert any("was offered each step; shares are of those who were: Always (9)." in note for note in write_notes(met))
@@ -327,8 +327,8 @@ def test_a_changed_unit_is_another_variable(tmp_path: Path) -> None:
         send(surveys, 2, wait="2")
         results = survey_results(surveys, NAME)
         rows = exported(surveys, tmp_path / "answers.csv")
-    assert [(one.question.id, one.question.unit, one.base, one.numbers.mean.value) for one in results.questions
-            if one.numbers] == [("wait", "days", 2, 2.0), ("wait@1", "hours", 4, 48.0)]  # fmt: skip
+    assert [(wait.question.id, wait.question.unit, wait.base, wait.numbers.mean.value) for wait in results.questions
+            if wait.numbers] == [("wait", "days", 2, 2.0), ("wait@1", "hours", 4, 48.0)]  # fmt: skip
     assert sorted((row["wait"], row["wait@1"]) for row in rows) == [("", "48")] * 4 + [("2", "")] * 2
 
 
@@ -400,7 +400,7 @@ def test_options_of_two_versions_can_be_merged_and_separated_again(tmp_path: Pat
         }
         stored = exported(surveys, tmp_path / "raw.csv", raw=True)
         assert {row["often"] for row in stored} == {"sometimes", "now-and-then"}
-        assert [one.code for one in list_merges(surveys, NAME)] == ["sometimes", "slowness", "sometimes"]
+        assert [merged.code for merged in list_merges(surveys, NAME)] == ["sometimes", "slowness", "sometimes"]
         with pytest.raises(StateError, match="already counted as 'now-and-then'"):
             merge_parts(surveys, NAME, "often", "sometimes", "never")
         for question, code in (("often", "sometimes"), ("met", "sometimes"), ("met", "slowness")):
@@ -458,7 +458,7 @@ def test_results_are_compared_by_version_and_language_and_filtered(tmp_path: Pat
     assert second.counted.left_out == {"not selected": 3}
     assert (german.base, nobody.base) == (3, 0)
     order = result(by_version, "order")
-    first = {line.key: [(one.first.count, one.first.of) for one in line.by] for line in order.ranked}
+    first = {line.key: [(rank.first.count, rank.first.of) for rank in line.by] for line in order.ranked}
     assert first == {"speed": [(3, 3), (0, 2)], "size": [(0, 3), (2, 2)]}
     titles = [[row.title for row in group.rows] for group in build_table(by_version, order).groups]
     assert titles == [["all", "version 1", "version 2"]] * 2

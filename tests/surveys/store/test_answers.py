@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from quaestor.base.errors import InputError, StateError
 from quaestor.store.private_file import PrivateFile
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.model.wording.refusals import TooLate
+from quaestor.surveys.model.wording.catalogue import TooLate
 from quaestor.surveys.store.answers import _FIRST, _KIND, AnswerFile
 from quaestor.surveys.store.page_submission import MOST_BYTES, MOST_SAVES, PageSubmission
 from quaestor.surveys.store.responses import new_code

@@ -46,8 +46,8 @@ from quaestor.cli.surveys import (
 if TYPE_CHECKING:
     from rich.tree import Tree
 
+    from quaestor.surveys.check_questionnaire import PathDescription
     from quaestor.surveys.model.version_edits import VersionEdits
-    from quaestor.surveys.paths_in_words import PathDescription
 
 group = typer.Typer(help="Surveys: from the questionnaire to results.", no_args_is_help=True)
 
@@ -120,7 +120,7 @@ def preview(
 
     Example: quaestor survey preview protocol
     """
-    from quaestor.surveys.paths_in_words import describe_paths
+    from quaestor.surveys.check_questionnaire import describe_paths
 
     paths, whole = describe_paths(_find_file(name, study), language, most)
     if json:

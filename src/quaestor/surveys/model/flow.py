@@ -21,7 +21,7 @@ from quaestor.surveys.model.records import (
     Response,
     ResponseStatus,
 )
-from quaestor.surveys.model.wording.refusals import refusal_in_words
+from quaestor.surveys.model.wording.catalogue import refusal_in_words
 
 _LONGEST_PIPED = 200
 _PIPE = re.compile(r"\{([a-z0-9][a-z0-9_-]*)\}")

@@ -9,8 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from quaestor.surveys.model.conditions import Condition
-from quaestor.surveys.model.wording.catalogue import load_wording
-from quaestor.surveys.model.wording.records import Wording
+from quaestor.surveys.model.wording.catalogue import Wording, load_wording
 
 Answer = Mapping[str, Any]
 """The answer to one question as JSON; see `question_kinds.base` for the keys of each kind."""

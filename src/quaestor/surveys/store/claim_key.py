@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from quaestor.base.errors import StateError
 from quaestor.store.keys import get_or_create_secret
-from quaestor.surveys.model.wording.refusals import InvalidAnswer
+from quaestor.surveys.model.wording.catalogue import InvalidAnswer
 
 LONGEST_ADDRESS = 240
 """Bytes; all encrypted addresses have the same size, so that their length reveals nothing."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from quaestor.base.errors import InputError, QuaestorError, StateError, TemporarilyUnavailable
 from quaestor.store.group_commit import PendingWrite
 from quaestor.surveys.model.records import Answer, Quota, Response, ResponseStatus
-from quaestor.surveys.model.wording.refusals import TooLate
+from quaestor.surveys.model.wording.catalogue import TooLate
 from quaestor.surveys.store.quotas import QuotaPlaces
 from quaestor.surveys.store.responses import as_json, find_response, new_id
 

@@ -7,7 +7,7 @@ import re
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from quaestor.surveys.model.wording.records import Wording
+from quaestor.surveys.model.wording.catalogue import Wording
 
 _LINK = re.compile(
     r"https?://[^\s<>\"']{0,2000}[^\s<>\"'.,;:!?)\]]"

@@ -15,7 +15,7 @@ from quaestor.base.names import NOT_IN_URL, parse_whole_number
 from quaestor.people.roles import Permission
 from quaestor.surveys.invitations import InvitationPage, accept_invitation, find_invitation
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.model.wording.refusals import refusal_in_words
+from quaestor.surveys.model.wording.catalogue import refusal_in_words
 from quaestor.surveys.payment import (
     Card,
     Payment,

@@ -16,7 +16,7 @@ from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.records import Response as Answers
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.model.wording.refusals import refusal_in_words
+from quaestor.surveys.model.wording.catalogue import refusal_in_words
 from quaestor.surveys.payment import claim_token
 from quaestor.surveys.respond import (
     TRAP_FIELD,

@@ -36,8 +36,7 @@ from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_col
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_results import Counting, Groups, QuestionResult, base_cell
 from quaestor.surveys.model.records import Answer, MatrixRow, Option, Question, ResponseStatus
-from quaestor.surveys.model.wording.records import Wording
-from quaestor.surveys.model.wording.refusals import InvalidAnswer
+from quaestor.surveys.model.wording.catalogue import InvalidAnswer, Wording
 
 Form = Mapping[str, Sequence[str]]
 """The fields of a form that was sent."""

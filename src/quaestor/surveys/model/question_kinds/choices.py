@@ -66,7 +66,7 @@ from quaestor.surveys.model.records import (
     Question,
     ResponseStatus,
 )
-from quaestor.surveys.model.wording.refusals import InvalidAnswer
+from quaestor.surveys.model.wording.catalogue import InvalidAnswer
 
 _NOT_CHOSEN = ("0", "false", "no")
 

@@ -67,7 +67,7 @@ from quaestor.surveys.model.question_results import (
     share_cell,
 )
 from quaestor.surveys.model.records import Answer, MatrixRow, Missing, Option, Question
-from quaestor.surveys.model.wording.records import Wording
+from quaestor.surveys.model.wording.catalogue import Wording
 
 LEAST_ROWS = 4
 """A matrix of fewer rows is often answered with one step in good faith."""

@@ -38,7 +38,7 @@ from quaestor.surveys.model.question_results import (
     share_json,
 )
 from quaestor.surveys.model.records import Answer, Question
-from quaestor.surveys.model.wording.refusals import InvalidAnswer
+from quaestor.surveys.model.wording.catalogue import InvalidAnswer
 
 MOST_BARS = 12
 """Numbers are shown one by one up to so many different ones, else in as many ranges."""

@@ -49,8 +49,7 @@ from quaestor.surveys.model.question_results import (
     share_json,
 )
 from quaestor.surveys.model.records import Answer, Missing, Question
-from quaestor.surveys.model.wording.records import Wording
-from quaestor.surveys.model.wording.refusals import InvalidAnswer
+from quaestor.surveys.model.wording.catalogue import InvalidAnswer, Wording
 
 _LONGEST_PLACE = 6
 _PLACES = ("1st", "2nd", "3rd")

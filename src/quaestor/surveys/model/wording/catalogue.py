@@ -1,19 +1,55 @@
-"""The page texts: complete for each language with a file here, and overridden by a study's own texts."""
+"""The page texts: complete for each language with a file here, and overridden by a study's own texts.
+
+Errors that respondents read hold the key of their text.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Literal
 
+from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.surveys.model.wording.records import Wording, base_language, find_placeholders
 
 ENGLISH = "en"
 _FEW = 6
 Own = Mapping[str, Mapping[str, str]]
 """A study's own texts, by language and key."""
+_FILLED_IN = re.compile(r"\{(\w+)\}")
+_FROM_RIGHT = frozenset({"ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Texts of the respondents' pages in one language."""
+
+    language: str
+    texts: Mapping[str, str]
+    lacking: frozenset[str] = frozenset()
+    """Keys without a text in this language; English is shown instead."""
+
+    @property
+    def direction(self) -> Literal["ltr", "rtl"]:
+        return "rtl" if base_language(self.language) in _FROM_RIGHT else "ltr"
+
+    def say(self, key: str, **values: object) -> str:
+        """Returns a text with its `{names}` filled in; unknown names in a study's own text stay."""
+        return _FILLED_IN.sub(lambda match: str(values.get(match[1], match[0])), self.texts[key])
+
+
+def base_language(language: str) -> str:
+    """Returns the base language: `pt` for `pt-br`."""
+    return re.split(r"[-_]", language, maxsplit=1)[0]
+
+
+def find_placeholders(text: str) -> set[str]:
+    """Returns the placeholders of a text."""
+    return set(_FILLED_IN.findall(text))
 
 
 @cache
@@ -89,3 +125,26 @@ def _wrong(where: str, key: str, text: str, english: Mapping[str, str]) -> Itera
 
 def _folder() -> resources.abc.Traversable:
     return resources.files("quaestor.surveys.model.wording")
+
+
+class _Worded(QuaestorError):
+    """An error with the key of its text; on the command line, the English text."""
+
+    def __init__(self, key: str, **values: object) -> None:
+        sentence = load_wording().say(key, **values)
+        super().__init__(f"{sentence[:1].lower()}{sentence[1:].removesuffix('.')}")
+        self.key = key
+        self.values = values
+
+
+class InvalidAnswer(_Worded, InputError):
+    """Input of a respondent that is not a valid answer."""
+
+
+class TooLate(_Worded, StateError):
+    """Input of a respondent that can no longer be stored."""
+
+
+def refusal_in_words(error: QuaestorError, words: Wording, otherwise: str = "not-offered") -> str:
+    """Returns an error in the respondent's language; for other errors the text `otherwise`."""
+    return words.say(error.key, **error.values) if isinstance(error, _Worded) else words.say(otherwise)
