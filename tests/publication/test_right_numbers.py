@@ -446,10 +446,7 @@ def test_status_counts_undecided_items_of_a_round_with_missing_ratings(tmp_path:
     rate_all(study, missing=4)
     close_by_name(study, "main", None, "a pause")
     status = " ".join(in_this_process("status", "--study", study.root).stdout.split())
-    assert (
-        "60 items, 41 decided, 4 ratings missing, 19 undecided (15 with an open disagreement, 4 answered by fewer raters"
-        in status
-    )
+    assert "60 items, 41 decided, 4 ratings missing, 19 undecided (15 with an open disagreement, 4 answered" in status
 
 
 def test_items_that_the_screening_round_did_not_rate_are_named(tmp_path: Path) -> None:
