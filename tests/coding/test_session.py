@@ -408,7 +408,7 @@ def test_imported_published_decisions_are_marked_as_published(tmp_path: Path) ->
         assert import_decisions(coding, "labels", path, "lead", "a paper") == 2
         import_decisions(coding, "labels", path, "lead", "a paper")
         found = coding.state.published["labels"]
-    assert {made.how for made in found.values()} == {"published"}
+    assert {made.how for made in found.values()} == {"decided outside Quaestor"}
     assert len(found) == 2
 
 

@@ -18,7 +18,7 @@ from quaestor.coding.model.decisions import build_agreed_act, build_published_ac
 from quaestor.coding.model.ratings import build_rating_act, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 from quaestor.coding.model.rounds import build_open_act
-from quaestor.coding.model.state import State
+from quaestor.coding.model.state import OUTSIDE, State
 from quaestor.coding.pages.codebook.browser import (
     build_trees,
     explain_no_counts,
@@ -156,7 +156,7 @@ def observed(state: State, version: int) -> tuple[Counter[Any], Counter[Any]]:
     decided: Counter[Any] = Counter()
     made = [*state.rounds["first"].last_decisions("object").values(), *state.published["printed"].values()]
     for one in made:
-        every = state.rounds["first"].decisions if one.how != "published" else {}
+        every = state.rounds["first"].decisions if one.how != OUTSIDE else {}
         answers = {facet: given[-1].answer for (item, facet), given in every.items() if item == one.item}
         sides = tuple(
             named(book, state.history.find_code(one.answer, book.version, one.item, answers).code or "")
