@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from quaestor.base.errors import QuaestorError
-from quaestor.base.names import strip_strand
 from quaestor.interviews.backup import InterviewBackup
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT
 from quaestor.interviews.free_text import REWORD_ACT, WITHDRAW_ACT, InterviewText
 from quaestor.interviews.guide_versions import list_guides
 from quaestor.interviews.left_out_turns import TURNS_ACT, list_turns_left_out, list_turns_restored
+from quaestor.interviews.model.records import find_participant
 from quaestor.interviews.overview import build_overview, has_interviews, read_overview
 from quaestor.interviews.publication_guard import InterviewGuard, fingerprint
 from quaestor.interviews.report_section import InterviewSection
@@ -26,7 +25,6 @@ from quaestor.study.features import Feature
 from quaestor.study.folder import Study
 
 FEATURE_NAME = _STAGE = "interviews"
-_TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 _ITEMS = Next("quaestor interview items", "Build items for raters from what participants said", "interviews")
 _FIRST = Next("quaestor interview participant add", "Add the first participant of the interviews", "interviews")
 
@@ -76,17 +74,12 @@ def _withdrawn_items(study: Study) -> Callable[[str], bool]:
     file = study.root / INTERVIEWS_FILE
     people = {*ErasedList.for_file(file).list_names(), *read_without_key(file, read_erasures)}
 
-    def is_withdrawn(item: str) -> bool:
-        turn = _TURN.fullmatch(strip_strand(item)) if people else None
-        return turn is not None and turn[1] in people
-
-    return is_withdrawn
+    return lambda item: find_participant(item) in people
 
 
 def _turns_of_participant(payload: Mapping[str, Any]) -> Callable[[str], object]:
-    """Returns a test for turns of a withdrawn participant: the interviews of P1 are P1, P1-2 and so on."""
-    turn = re.compile(rf"{re.escape(payload['participant'])}(-\d+)?/\d+")
-    return lambda item: turn.fullmatch(strip_strand(item))
+    """Returns a test for turns of a withdrawn participant."""
+    return lambda item: find_participant(item) == payload["participant"]
 
 
 FEATURE = Feature(

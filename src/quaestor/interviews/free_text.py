@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping
 
-from quaestor.base.names import strip_strand
 from quaestor.coding.model.free_text_fields import Walk
 from quaestor.coding.model.records import INTERVIEWS as ORIGIN
 from quaestor.coding.model.records import RoundPlan
+from quaestor.interviews.model.records import find_participant
 from quaestor.interviews.repository import INTERVIEWS, interviews_path, list_keys, open_interviews_file
 from quaestor.store.act_texts import ActTexts
 from quaestor.store.records import Act
@@ -17,7 +16,6 @@ from quaestor.store.sealed_file import SealedFile
 from quaestor.study.folder import Study
 
 WITHDRAW_ACT, REWORD_ACT = "interview.withdraw", "interview.reword"
-_TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 
 
 class InterviewText:
@@ -34,8 +32,7 @@ class InterviewText:
 
     def owner_of(self, item: str) -> str | None:
         """Returns the participant who spoke a turn."""
-        turn = _TURN.fullmatch(strip_strand(item))
-        return turn[1] if turn else None
+        return find_participant(item)
 
     def holds(self, item: str) -> bool:
         return self.owner_of(item) is not None and interviews_path(self._study).exists()
@@ -79,4 +76,4 @@ class InterviewText:
 
 def is_turn(plan: RoundPlan, item: str) -> bool:
     """Whether an item of a round is a turn of a transcript; for a plan without an origin, the item's id decides."""
-    return plan.origin in (ORIGIN, "") and _TURN.fullmatch(strip_strand(item)) is not None
+    return plan.origin in (ORIGIN, "") and find_participant(item) is not None

@@ -23,7 +23,12 @@ from quaestor.interviews.names.known_names import add_name, list_all_names
 from quaestor.interviews.participants.consent import ACCEPTED, SPOKEN, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
 from quaestor.interviews.repository import Interviews, open_files, open_interviews
-from quaestor.interviews.transcripts.import_file import TranscriptImport, find_latest_import, import_transcript
+from quaestor.interviews.transcripts.import_file import (
+    TranscriptImport,
+    find_latest_import,
+    import_bytes,
+    read_transcript_file,
+)
 from quaestor.study.folder import Study, open_journal
 from quaestor.synth.interview_truth import InterviewTruth, WrittenInterview, read_truth
 from quaestor.synth.interviews import PlantedPassage
@@ -173,7 +178,7 @@ def _hold_interview(
     record_consent(interviews, pseudonym, ACCEPTED, SPOKEN)
     interview = interviews.plan(pseudonym, guide, interviews.coding.lead)
     _converse(interviews, clock, interview.id, interviews.guide_of(interview), written)
-    return import_transcript(interviews, interview.id, folder / written.file)
+    return import_bytes(interviews, interview.id, read_transcript_file(folder / written.file), written.file)
 
 
 def _converse(interviews: Interviews, clock: _ManualClock, name: str, guide: Guide, written: WrittenInterview) -> None:

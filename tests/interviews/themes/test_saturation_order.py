@@ -19,7 +19,7 @@ from quaestor.interviews.themes.co_occurrence import build_saturation_table, com
 from quaestor.interviews.themes.figures import render_figure
 from quaestor.interviews.themes.files import saturation_json
 from quaestor.interviews.themes.quotations import read_themes
-from quaestor.interviews.transcripts.import_file import import_transcript, record_occasion
+from quaestor.interviews.transcripts.import_file import import_bytes, record_occasion
 from quaestor.measures.co_occurrence import StoppingRule, apply_rule
 from quaestor.study.features import study_status
 from quaestor.study.folder import Study
@@ -117,7 +117,7 @@ def test_the_date_is_given_with_the_import(tmp_path: Path) -> None:
     file.write_text("Interviewer: Which stages?\nGuest: Some.\n", "utf-8")
     with open_interviews(study) as interviews:
         with_interview(interviews)
-        import_transcript(interviews, "P1", file, day="2026-03-01", group="focus")
+        import_bytes(interviews, "P1", file.read_bytes(), file.name, day="2026-03-01", group="focus")
         interview = interviews.interview("P1")
         assert (interview.day, interview.group) == ("2026-03-01", "focus")
     command = ["interview", "import", "P1", file, "--study", study.root]

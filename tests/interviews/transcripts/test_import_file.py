@@ -30,7 +30,7 @@ from quaestor.interviews.transcripts.corrections import (
     set_speaker,
     set_voice,
 )
-from quaestor.interviews.transcripts.import_file import import_bytes, import_transcript
+from quaestor.interviews.transcripts.import_file import import_bytes, read_transcript_file
 
 TALK = [
     ("Zanthor Quell", "Thanks for coming. So tell me, which stages does your work have?"),
@@ -60,7 +60,7 @@ def test_an_imported_file_becomes_turns_with_voices_times_and_questions(intervie
     with_interview(interviews)
     path = tmp_path / "talk.vtt"
     path.write_bytes(teams_webvtt(TALK))
-    done = import_transcript(interviews, "P1", path)
+    done = import_bytes(interviews, "P1", read_transcript_file(path), path.name)
     assert (done.format, done.turns, done.asked, done.questions, done.new) == ("webvtt", 9, 3, 3, True)
     assert done.voices == (1, 1, 1)
     turns = interviews.transcript("P1").turns
@@ -262,7 +262,5 @@ def test_a_long_transcript_is_shown_in_parts(interviews: Interviews) -> None:
 
 
 def test_a_missing_transcript_file_is_refused(tmp_path: Path) -> None:
-    with open_interviews(a_study(tmp_path)) as interviews:
-        name = with_interview(interviews).id
-        with pytest.raises(InputError, match="is not a file: name the transcript"):
-            import_transcript(interviews, name, tmp_path / "none.vtt")
+    with pytest.raises(InputError, match="is not a file: name the transcript"):
+        read_transcript_file(tmp_path / "none.vtt")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
+
+if TYPE_CHECKING:
+    from quaestor.render.table_model import Table
 
 RoundOption = Annotated[
     list[str] | None, typer.Option("--round", help="A closed round; repeat for several. Default: all closed rounds.")
@@ -35,8 +38,6 @@ def themes(
 
         quaestor interview themes --out themes
     """
-    from rich.table import Table
-
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.themes.files import themes_json, write_themes
     from quaestor.interviews.themes.quotations import read_themes
@@ -50,15 +51,23 @@ def themes(
     if json:
         print_json(themes_json(results))
         return
-    table = themes_table(results)
-    screen_table = Table(box=None, pad_edge=False)
-    screen_table.add_column("code")
-    for column in table.columns:
+    _print_table(themes_table(results))
+
+
+def _print_table(table: Table, columns: int | None = None) -> None:
+    """Prints the first columns of a table, by default all, and its notes."""
+    from rich.table import Table as ScreenTable
+
+    screen_table = ScreenTable(box=None, pad_edge=False)
+    screen_table.add_column(table.stub)
+    for column in table.columns[:columns]:
         screen_table.add_column(column.title, justify="right")
     for group in table.groups:
-        screen_table.add_row(group.title, style="bold")
+        if group.title:
+            screen_table.add_row(group.title, style="bold")
         for row in group.rows:
-            screen_table.add_row(f"  {row.title}", *(" ".join(cell.parts) for cell in row.cells))
+            title = f"  {row.title}" if group.title else row.title
+            screen_table.add_row(title, *(" ".join(cell.parts) for cell in row.cells[:columns]))
     console().print(screen_table)
     for note in table.notes:
         console().print(note, markup=False, soft_wrap=True)
@@ -115,8 +124,6 @@ def saturation(
 
     Example: quaestor interview saturation --json
     """
-    from rich.table import Table
-
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.themes.co_occurrence import build_saturation_table
     from quaestor.interviews.themes.files import saturation_json
@@ -127,13 +134,4 @@ def saturation(
     if json:
         print_json(saturation_json(results))
         return
-    table = build_saturation_table(results)
-    screen_table = Table(box=None, pad_edge=False)
-    screen_table.add_column("interview")
-    for column in table.columns[:-1]:
-        screen_table.add_column(column.title, justify="right")
-    for row in table.rows():
-        screen_table.add_row(row.title, *(" ".join(cell.parts) for cell in row.cells[:-1]))
-    console().print(screen_table)
-    for note in table.notes:
-        console().print(note, markup=False, soft_wrap=True)
+    _print_table(build_saturation_table(results), columns=-1)

@@ -75,13 +75,14 @@ def import_file(
     """
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.transcript_sheet import read_omitted_text
-    from quaestor.interviews.transcripts.import_file import import_transcript
+    from quaestor.interviews.transcripts.import_file import import_bytes, read_transcript_file
 
     with open_interviews(chosen_study(study)) as interviews:
         if day is None and not interviews.interview(name).day and sys.stdin.isatty() and not json:
             day = typer.prompt("Day of the interview, such as 2026-03-01 (Enter if unknown)", "", show_default=False)
-        done = import_transcript(
-            interviews, name, file, actor, format, speaker or (), replace, encoding, apart, day, group
+        data = read_transcript_file(file)
+        done = import_bytes(
+            interviews, name, data, file.name, actor, format, speaker or (), replace, encoding, apart, day, group
         )
         left_out = read_omitted_text(interviews, name)
     if json:

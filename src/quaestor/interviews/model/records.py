@@ -12,6 +12,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import strip_strand
 
 _SPACE, _WORD = re.compile(r"\s"), re.compile(r"\S+")
+_TURN = re.compile(r"(P\d{1,9})(?:-\d{1,9})?/\d{1,9}")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -259,6 +260,12 @@ def parse_item_id(item: str) -> tuple[str, int]:
     if not interview or not (turn.isascii() and turn.isdigit()):
         raise InputError(f"{item!r} is not a turn of a transcript: give an id such as P1/00012")
     return interview, int(turn)
+
+
+def find_participant(item: str) -> str | None:
+    """Returns the participant of a turn by its item id; None for other items. The interviews of P1 are P1, P1-2 …"""
+    turn = _TURN.fullmatch(strip_strand(item))
+    return turn[1] if turn else None
 
 
 def describe_participant(participant: Participant) -> str:

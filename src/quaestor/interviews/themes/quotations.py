@@ -140,7 +140,7 @@ def _without_names(interviews: Interviews, coded: DecidedPassages) -> InterviewT
 
 NOTHING = (
     "no round on transcripts is closed yet: code them, close the round, and settle the disagreements "
-    "(`quaestor round close NAME`, `quaestor decisions agree NAME`)"
+    "(`quaestor round close NAME`, `quaestor decisions list NAME --open`)"
 )
 
 

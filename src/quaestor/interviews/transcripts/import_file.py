@@ -134,25 +134,12 @@ class TranscriptImport:
     replaced: bool = False
 
 
-def import_transcript(
-    interviews: Interviews,
-    name: str,
-    path: Path,
-    actor: str | None = None,
-    format: str = "",
-    named: Collection[str] = (),
-    replace: bool = False,
-    encoding: str = "",
-    apart: bool = False,
-    day: str | None = None,
-    group: str | None = None,
-) -> TranscriptImport:
-    """Imports the transcript of an interview from a file, which is only read."""
+def read_transcript_file(path: Path) -> bytes:
+    """Returns the bytes of a transcript file; of one that is too long, enough to be refused."""
     if not path.is_file():
         raise InputError(f"{path} is not a file: name the transcript file")
     with path.open("rb") as file:
-        data = file.read(LARGEST + 1)
-    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart, day, group)
+        return file.read(LARGEST + 1)
 
 
 def import_bytes(
