@@ -39,7 +39,7 @@ YEARS = tuple(range(2010, 2026))
 
 WRITTEN = {
     "process": ("22,000,000 questions", "14,203 posts", "10 findings", "Collect", "Confirm each triplet"),
-    "funnel": ("90,697", "14,203", "15.7% kept, 76,494 left out", "how-to in the title"),
+    "funnel": ("90,697", "14,203", "15.7% kept, 76,494 dropped", "how-to in the title"),
     "by-year": ("TensorFlow, 815 in all", "324", "PyTorch, 76 in all", "28", "2015", "2018"),
     "treemap": ("Data processing", "Object 0", "403", "area: posts · shade: median days to the accepted answer"),
     "heat-map": ("44.2%", "46.8%", "0%", "–", "n = 1,897", "Runtime environment"),
@@ -57,7 +57,7 @@ WRITTEN = {
 }
 SPOKEN = {
     "process": ("3 stages", "Load the dump (22,000,000 questions)", "Confirm each triplet."),
-    "funnel": ("by tag: 90,697 posts", "not closed: 3,842 (27.1% kept, 10,361 left out)"),
+    "funnel": ("by tag: 90,697 posts", "not closed: 3,842 (27.1% kept, 10,361 dropped)"),
     "by-year": ("TensorFlow has 815 posts in all, most of them in 2018 (324)", "2015 to 2018"),
     "treemap": ("4 phases", "the largest object Object 0 (403)", "Darkest by median days to the accepted answer"),
     "heat-map": ("TensorFlow (n = 1,897): Data processing 44.2%, Model setting 28.1%, Model training 13.1%",),

@@ -96,7 +96,7 @@ def _loss(step: FunnelStep, before: int) -> str:
     if step.note:
         return step.note.partition(";")[0]  # the drawing has room for the counts; the description has all of it
     return (
-        f"{percent(step.count / before)} kept, {count(before - step.count)} left out" if before else "nothing came in"
+        f"{percent(step.count / before)} kept, {count(before - step.count)} dropped" if before else "nothing came in"
     )
 
 
