@@ -82,7 +82,7 @@ class Sequence:
     def import_talk(self, interviews: Interviews) -> None:
         name = with_interview(interviews).id
         held = f"2026-03-{self.dice.randrange(1, 10):02d}" if self.dice.random() < 0.8 else ""
-        import_bytes(interviews, name, write_talk(self.dice), "talk.txt", day=held)
+        import_bytes(interviews, name, write_talk(self.dice), "talk.txt", held=held)
 
     def replace_talk(self, interviews: Interviews) -> None:
         for name in self._draw_talk(interviews):

@@ -152,9 +152,7 @@ def _lines(interviews: Interviews, listed_interviews: Sequence[Interview], leads
     answered = list_consents(interviews)
     coded = find_coding_steps(interviews) if leads else None
     return [
-        InterviewLine(
-            interview, _mark_later_steps(_steps(interviews, interview, answered[interview.participant], coded))
-        )
+        InterviewLine(interview, _in_turn(_steps(interviews, interview, answered[interview.participant], coded)))
         for interview in listed_interviews
     ]
 
@@ -163,23 +161,21 @@ def _steps(
     interviews: Interviews, interview: Interview, consent: ParticipantConsent, coded: Mapping[str, CodingStep] | None
 ) -> Iterable[InterviewStep]:
     """Yields the steps of an interview; all that are not done are marked `now`."""
-    yield InterviewStep("Consent", DONE if consent.accepted else NOW, _describe_consent(consent), "participant")
+    yield InterviewStep("Consent", DONE if consent.accepted else NOW, _of_consent(consent), "participant")
     is_held = interview.status == "held" or interview.transcript
-    yield InterviewStep(
-        "Conversation", DONE if is_held else NOW, _describe_conversation(interview), "interview-conduct"
-    )
+    yield InterviewStep("Conversation", DONE if is_held else NOW, _of_conversation(interview), "interview-conduct")
     words = (
         f"{len(interviews.transcript(interview.id).turns):,} turns" if interview.transcript else "import the transcript"
     )
     yield InterviewStep("Transcript", DONE if interview.transcript else NOW, words, "interview-transcript")
     names = count_progress(interviews, interview.id) if interview.transcript else Progress()
-    yield InterviewStep("Names", DONE if names.done else NOW, _describe_names(names), "interview-names")
+    yield InterviewStep("Names", DONE if names.done else NOW, _of_names(names), "interview-names")
     if coded is not None:
         coding = coded.get(interview.id, NOT_BEGUN)
         yield InterviewStep("Coding", DONE if coding.done else NOW, coding.words, coding.route, coding.round)
 
 
-def _mark_later_steps(steps: Iterable[InterviewStep]) -> tuple[InterviewStep, ...]:
+def _in_turn(steps: Iterable[InterviewStep]) -> tuple[InterviewStep, ...]:
     """Marks open steps after the first one as `later`."""
     ordered, waiting = [], False
     for step in steps:
@@ -188,7 +184,7 @@ def _mark_later_steps(steps: Iterable[InterviewStep]) -> tuple[InterviewStep, ..
     return tuple(ordered)
 
 
-def _describe_consent(consent: ParticipantConsent) -> str:
+def _of_consent(consent: ParticipantConsent) -> str:
     if consent.what == DECLINED:
         return "declined: no interview unless they agree"
     if not consent.accepted:
@@ -196,7 +192,7 @@ def _describe_consent(consent: ParticipantConsent) -> str:
     return consent.words
 
 
-def _describe_conversation(interview: Interview) -> str:
+def _of_conversation(interview: Interview) -> str:
     if interview.status == "planned":
         if interview.transcript:
             return f"held on {interview.day}" if interview.day else "has a transcript, without a date"
@@ -209,7 +205,7 @@ def _describe_conversation(interview: Interview) -> str:
     )
 
 
-def _describe_names(names: Progress) -> str:
+def _of_names(names: Progress) -> str:
     if names.waiting:
         return f"{names.waiting:,} {'place' if names.waiting == 1 else 'places'} to check"
     if not names.done:

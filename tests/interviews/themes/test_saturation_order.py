@@ -105,7 +105,7 @@ def test_the_date_is_given_with_the_import(tmp_path: Path) -> None:
     file.write_text("Interviewer: Which stages?\nGuest: Some.\n", "utf-8")
     with open_interviews(study) as interviews:
         with_interview(interviews)
-        import_transcript(interviews, "P1", file, day="2026-03-01", group="focus")
+        import_transcript(interviews, "P1", file, held="2026-03-01", group="focus")
         interview = interviews.interview("P1")
         assert (interview.day, interview.group) == ("2026-03-01", "focus")
     command = ["interview", "import", "P1", file, "--study", study.root]

@@ -53,7 +53,7 @@ def import_file(
         str,
         typer.Option("--encoding", help="The encoding, such as Windows-1251 or Shift_JIS, if it is detected wrongly."),
     ] = "",
-    day: Annotated[
+    held: Annotated[
         str, typer.Option("--held", metavar="DATE", help="The day of the interview, such as 2026-03-01.")
     ] = "",
     group: Annotated[
@@ -77,10 +77,10 @@ def import_file(
     from quaestor.interviews.transcripts.import_file import import_transcript
 
     with open_interviews(chosen_study(study)) as interviews:
-        if not day and not interviews.interview(name).day and sys.stdin.isatty() and not json:
-            day = typer.prompt("Day of the interview, such as 2026-03-01 (Enter if unknown)", "", show_default=False)
+        if not held and not interviews.interview(name).day and sys.stdin.isatty() and not json:
+            held = typer.prompt("Day of the interview, such as 2026-03-01 (Enter if unknown)", "", show_default=False)
         done = import_transcript(
-            interviews, name, file, actor, format, speaker or (), replace, encoding, apart, day, group
+            interviews, name, file, actor, format, speaker or (), replace, encoding, apart, held, group
         )
         left_out = read_omitted_text(interviews, name)
     if json:

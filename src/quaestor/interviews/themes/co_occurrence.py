@@ -69,7 +69,7 @@ def find_pairs(themes: InterviewThemes) -> list[Pair]:
                 tuple(name for name, both in zip(turns, in_turns[:, at] & in_turns[:, to], strict=True) if both),
                 tuple(name for name, both in zip(answers, in_answers[:, at] & in_answers[:, to], strict=True) if both),
                 int(words.counts[at, to]),
-                tuple(_find_overlapping(themes, first.id, second.id)) if words.counts[at, to] else (),
+                tuple(_on_the_same_words(themes, first.id, second.id)) if words.counts[at, to] else (),
                 float(by_turn.jaccard[at, to]),
                 _known(by_answer.jaccard[at, to]),
                 _known(words.jaccard[at, to]),
@@ -90,7 +90,7 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _find_overlapping(themes: InterviewThemes, first: str, second: str) -> Iterator[str]:
+def _on_the_same_words(themes: InterviewThemes, first: str, second: str) -> Iterator[str]:
     own, others = themes_with(themes, first), themes_with(themes, second)
     for quotation, against in [*((quotation, others) for quotation in own), *((other, own) for other in others)]:
         mine, theirs = quotation[1], [part for _, parts in against for part in parts]
@@ -129,28 +129,28 @@ def build_co_occurrence_table(themes: InterviewThemes) -> Table:
 def _pair_row(themes: InterviewThemes, pair: Pair) -> Row:
     both = select_by(CODE, pair.first.id, pair.second.id)
     people = {two.participant for two in themes.quotations if {part.item for part in two.parts} & set(pair.turns)}
-    there = both.narrow(QUOTATION, *_list_pair_quotations(themes, pair, TURN)) if pair.turns else None
-    answered = both.narrow(QUOTATION, *_list_pair_quotations(themes, pair, ANSWER)) if pair.answers else None
+    there = both.narrow(QUOTATION, *_of_pair(themes, pair, TURN)) if pair.turns else None
+    answered = both.narrow(QUOTATION, *_of_pair(themes, pair, ANSWER)) if pair.answers else None
     cells = (
-        _count_cell(len(pair.turns), pair.by_turn, there),
-        _count_cell(len(pair.answers), pair.by_answer, answered),
-        _count_cell(pair.characters, pair.on_words, select_by(QUOTATION, *pair.same) if pair.same else None),
+        _counted_with(len(pair.turns), pair.by_turn, there),
+        _counted_with(len(pair.answers), pair.by_answer, answered),
+        _counted_with(pair.characters, pair.on_words, select_by(QUOTATION, *pair.same) if pair.same else None),
         Cell((whole(len(people)),), (len(people),), there),
     )
     return Row(f"{pair.first.id}+{pair.second.id}", f"{pair.first.name} + {pair.second.name}", cells)
 
 
-def _list_pair_quotations(themes: InterviewThemes, pair: Pair, unit: str) -> list[str]:
+def _of_pair(themes: InterviewThemes, pair: Pair, unit: str) -> list[str]:
     """Returns the quotations of both codes in the turns, or answers, that have both."""
-    pair_codes, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
+    codes_wanted, shared = {pair.first.id, pair.second.id}, set(pair.turns if unit == TURN else pair.answers)
     return [
         quotation.id
         for quotation in themes.quotations
-        if quotation.code in pair_codes and shared & set(list_units(quotation, unit))
+        if quotation.code in codes_wanted and shared & set(list_units(quotation, unit))
     ]
 
 
-def _count_cell(number: int, jaccard: float | None, selection: Selection | None) -> Cell:
+def _counted_with(number: int, jaccard: float | None, selection: Selection | None) -> Cell:
     return Cell((whole(number), decimal(jaccard)) if number else (NOTHING,), (number, jaccard), selection)
 
 

@@ -144,7 +144,7 @@ def import_transcript(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-    day: str = "",
+    held: str = "",
     group: str = "",
 ) -> TranscriptImport:
     """Imports the transcript of an interview from a file, which is only read."""
@@ -152,7 +152,7 @@ def import_transcript(
         raise InputError(f"{path} is not a file: name the transcript file")
     with path.open("rb") as file:
         data = file.read(LARGEST + 1)
-    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart, day, group)
+    return import_bytes(interviews, name, data, path.name, actor, format, named, replace, encoding, apart, held, group)
 
 
 def import_bytes(
@@ -166,17 +166,17 @@ def import_bytes(
     replace: bool = False,
     encoding: str = "",
     apart: bool = False,
-    day: str = "",
+    held: str = "",
     group: str = "",
 ) -> TranscriptImport:
     """Imports a transcript from bytes; the same file again changes nothing, another one needs `replace`."""
     interview = interviews.interview(name)
     require_consent(interviews, interview.participant, _NEEDS_CONSENT)
-    check_day(day, interviews.today())
+    check_day(held, interviews.today())
     known = find_latest_import(interviews.file.read_entries(about=name))
     sha256 = hashlib.sha256(data).hexdigest()
     if known is not None and known.content["sha256"] == sha256 and not replace:
-        record_occasion(interviews, name, day, group, actor)
+        record_occasion(interviews, name, held, group, actor)
         return _build_result(interviews, name, known.content, new=False)
     refused = explain_import_refusal(interviews, name)
     if refused:
@@ -205,7 +205,7 @@ def import_bytes(
         NewEntry("match", who, {"questions": _match_questions(read, voices, guide), "how": MATCHED}, *about),
     )
     interviews.forget()
-    record_occasion(interviews, name, day, group, actor)
+    record_occasion(interviews, name, held, group, actor)
     return _build_result(interviews, name, content, new=True, replaced=known is not None)
 
 

@@ -223,7 +223,7 @@ def _round(computed: Computed, settings: ValueSettings) -> tuple[CodingSession, 
     return computed.coding, name
 
 
-def _count_in_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSettings], Value]:
+def _of_round(count: Callable[[State, str], int]) -> Callable[[Computed, ValueSettings], Value]:
     def value(computed: Computed, settings: ValueSettings) -> Value:
         coding, name = _round(computed, settings)
         number = count(coding.state, name)
@@ -272,14 +272,14 @@ _KINDS: Mapping[str, Callable[[Computed, ValueSettings], Value]] = {
     "median": _median,
     "correlation": _correlation,
     "agreement": _agreement,
-    "disagreements": _count_in_round(
+    "disagreements": _of_round(
         lambda state, name: len({disagreement.item for disagreement in list_disagreements(state, name)})
     ),
-    "round_items": _count_in_round(lambda state, name: len(state.rounds[name].plan.items)),
-    "sets": _count_in_round(lambda state, name: len(state.rounds[name].sets)),
-    "set_size": _count_in_round(lambda state, name: state.rounds[name].plan.set_size),
-    "kept": _count_in_round(_count_kept),
-    "excluded": _count_in_round(_count_excluded),
+    "round_items": _of_round(lambda state, name: len(state.rounds[name].plan.items)),
+    "sets": _of_round(lambda state, name: len(state.rounds[name].sets)),
+    "set_size": _of_round(lambda state, name: state.rounds[name].plan.set_size),
+    "kept": _of_round(_count_kept),
+    "excluded": _of_round(_count_excluded),
     "step": _step,
     "questions": _posts("questions"),
     "answers": _posts("answers"),

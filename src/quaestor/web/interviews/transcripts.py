@@ -73,7 +73,7 @@ class TranscriptPages(Pages):
         chosen = sent.files.get("file", SentFile("", b""))
         encoding = sent.fields.get("encoding", "")
         speakers = [line.strip() for line in sent.fields.get("speakers", "").split("\n") if line.strip()]
-        day, group = (sent.fields.get(field, "").strip() for field in ("held", "group"))
+        held, group = (sent.fields.get(field, "").strip() for field in ("held", "group"))
         replace, apart = (sent.fields.get(field, "") == "yes" for field in ("replace", "apart"))
         try:
             if not chosen.data:
@@ -89,7 +89,7 @@ class TranscriptPages(Pages):
                     replace=replace,
                     encoding=encoding,
                     apart=apart,
-                    day=day,
+                    held=held,
                     group=group,
                 )
             )
@@ -116,7 +116,7 @@ class TranscriptPages(Pages):
             else None,
             "encodings": ENCODING_WORDS,
             "correcting": turn,
-            "import_outcome": request.query_params.get("taken", ""),
+            "taken": request.query_params.get("taken", ""),
             "voices": {voice: VOICE_WORDS.get(voice, "Participant") for voice in Voice},
             "clock_words": format_clock,
             "page_of": find_page,
