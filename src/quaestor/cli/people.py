@@ -129,6 +129,24 @@ def remove(name: NameArgument, study: StudyOption = None) -> None:
         say(pending)
 
 
+@group.command("rename")
+def rename(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A rater or tie-breaker of a round.")],
+    to: Annotated[str, typer.Argument(metavar="NEW_NAME", help="A name that nobody in the study has or had.")],
+    study: StudyOption = None,
+) -> None:
+    """Rename a rater or tie-breaker everywhere: rounds, ratings, decisions, exports, study.toml and the account.
+
+    The renaming is an act of the journal; earlier acts are not rewritten.
+
+    Example: quaestor people rename rater-1 anna
+    """
+    from quaestor.coding.renaming import rename_rater
+
+    rename_rater(chosen_study(study), name, to)
+    say(f"{name} is now called {to.strip()}, also for signing in")
+
+
 @group.command("revoke")
 def revoke(name: NameArgument, study: StudyOption = None) -> None:
     """Revoke an open invitation; a reviewer who joined with it is signed out.

@@ -78,9 +78,7 @@ def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
     return StatusLine(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _describe_round(
-    state: State, round_state: RoundState, gates: Gates, lead: str
-) -> tuple[StatusLine, Next | None]:
+def _describe_round(state: State, round_state: RoundState, gates: Gates, lead: str) -> tuple[StatusLine, Next | None]:
     name, plan = round_state.plan.round, round_state.plan
     count = f"{count_of(len(plan.items), 'item')}{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
