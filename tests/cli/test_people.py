@@ -12,13 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from tests.support.command_line import begun, in_this_process
+from tests.support.command_line import begun, in_this_process, quaestor
 from tests.support.small_study import STUDY
+from tests.support.windows import Server, serving
 
 from quaestor.base.clock import exact_now
 from quaestor.people.directory import Directory
 from quaestor.people.membership import PEOPLE_FILE
 from quaestor.people.roles import Role
+from quaestor.web.desk_address import DeskAddress
+from quaestor.web.server import ServerAddress, find_addresses
 
 LINK_END = r"[A-Za-z0-9_-]{43}"
 
@@ -139,3 +142,46 @@ def test_the_first_start_prints_a_link_for_the_lead_and_a_later_one_replaces_it(
         address = lines[0].split(" at ")[1].split()[0]
         assert address.endswith("/desk/")
         assert status_of(f"{address}sign-in") == 200
+
+
+def test_an_invitation_has_the_address_of_the_running_desk(folder: Path) -> None:
+    def link_and_notes() -> tuple[str, str]:
+        done = quaestor("invite", "reader", "--role", "viewer", "--study", folder)
+        assert done.returncode == 0
+        return done.stdout.strip(), done.stderr
+
+    link, notes = link_and_notes()
+    assert link.startswith("http://127.0.0.1:8321/join/")
+    assert "The desk is not running" in notes
+    with serving(folder) as address:
+        link, notes = link_and_notes()
+        assert link.startswith(f"{address}join/")
+        assert status_of(link) == 200
+        assert "not running" not in notes
+    link, notes = link_and_notes()
+    assert "The desk is not running" in notes
+    with serving(folder, "--root-path", "/desk", "--allow-host", "study.example.org", path="/desk/") as address:
+        link, notes = link_and_notes()
+        token = link.removeprefix("https://study.example.org/desk/join/")
+        assert f"{address}join/{token}" in notes
+        assert status_of(f"{address}join/{token}") == 200
+    server = Server(folder)
+    server.kill()
+    link, notes = link_and_notes()
+    assert "The desk is not running" in notes
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        (ServerAddress(), DeskAddress("http://127.0.0.1:9000/")),
+        (ServerAddress(host="::1"), DeskAddress("http://[::1]:9000/")),
+        (
+            ServerAddress(host="::", allowed_hosts=["lab"]),
+            DeskAddress("http://[::1]:9000/", "http://lab:9000/"),
+        ),
+        (ServerAddress(allowed_hosts=["lab"]), DeskAddress("http://127.0.0.1:9000/", "https://lab/")),
+    ],
+)
+def test_the_addresses_of_a_desk_follow_from_how_it_is_served(address: ServerAddress, expected: DeskAddress) -> None:
+    assert find_addresses(address, 9000, "") == expected

@@ -81,7 +81,9 @@ def expected() -> Any:
     return json.loads((FOLDER / "expected.json").read_text("utf-8"))
 
 
-ADDED_ACTS = {"decision.assent", "decision.propose", "interview.turns", "survey.merge", "survey.unmerge"}
+ADDED_ACTS = {
+    "decision.assent", "decision.propose", "interview.turns", "person.rename", "survey.merge", "survey.unmerge"
+}  # fmt: skip
 """Kinds of acts that the older version did not record."""
 ADDED = frozenset(
     {

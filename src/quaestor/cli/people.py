@@ -30,7 +30,9 @@ def invite(
         str, typer.Option(metavar="ROLE", help="rater, tie-breaker, interviewer, viewer, reviewer or payer.")
     ],
     days: Annotated[int, typer.Option(min=1, max=365, help="For how many days the link is valid.")] = 7,
-    address: Annotated[str, typer.Option(metavar="URL", help="The address of the desk.")] = "http://127.0.0.1:8321",
+    address: Annotated[
+        str | None, typer.Option(metavar="URL", help="The address of the desk; default: that of the running one.")
+    ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -46,16 +48,25 @@ def invite(
     from quaestor.base.errors import InputError
     from quaestor.people.membership import invite as invite_person
     from quaestor.people.roles import parse_role
+    from quaestor.web.desk_address import DEFAULT_ADDRESS, DeskAddress, find_running_desk
 
-    if not address.startswith(("http://", "https://")):
+    if address is not None and not address.startswith(("http://", "https://")):
         raise InputError(f"--address is {address!r}: write it as http://HOST:PORT or https://HOST/PATH")
-    token, invitation = invite_person(chosen_study(study), name, parse_role(role), timedelta(days=days))
-    link = f"{address.rstrip('/')}/join/{token}"
+    opened = chosen_study(study)
+    desk = find_running_desk(opened.evidence) if address is None else DeskAddress(address)
+    token, invitation = invite_person(opened, name, parse_role(role), timedelta(days=days))
+    link = f"{(desk.best if desk else DEFAULT_ADDRESS).rstrip('/')}/join/{token}"
     if json:
         expires = invitation.expires.isoformat()
         print_json({"name": invitation.name, "role": invitation.role, "expires": expires, "link": link})
+    else:
+        console().print(link, soft_wrap=True, markup=False)
+    if desk is None:
+        say("The desk is not running: start it with `quaestor serve`; the link works if it is served at this address")
+    elif desk.public:
+        say(f"On this machine also: {desk.local}join/{token}")
+    if json:
         return
-    console().print(link, soft_wrap=True, markup=False)
     use = "any number of times" if invitation.is_reusable else "once"
     until = f"{invitation.expires:%Y-%m-%d %H:%M} UTC"
     say(f"{invitation.name}, {invitation.role}: the link can be used {use}, until {until}")
@@ -116,6 +127,24 @@ def remove(name: NameArgument, study: StudyOption = None) -> None:
     say(f"{name} is removed and signed out everywhere")
     if pending := describe_pending_erasures(chosen.root):
         say(pending)
+
+
+@group.command("rename")
+def rename(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A rater or tie-breaker of a round.")],
+    to: Annotated[str, typer.Argument(metavar="NEW_NAME", help="A name that nobody in the study has or had.")],
+    study: StudyOption = None,
+) -> None:
+    """Rename a rater or tie-breaker everywhere: rounds, ratings, decisions, exports, study.toml and the account.
+
+    The renaming is an act of the journal; earlier acts are not rewritten.
+
+    Example: quaestor people rename rater-1 anna
+    """
+    from quaestor.coding.renaming import rename_rater
+
+    rename_rater(chosen_study(study), name, to)
+    say(f"{name} is now called {to.strip()}, also for signing in")
 
 
 @group.command("revoke")

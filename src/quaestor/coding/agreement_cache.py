@@ -81,7 +81,7 @@ def find_agreement(
 
 def _build_stamp(round_state: RoundState) -> tuple[Any, ...]:
     """Returns a change stamp: everything that can change the agreement. A recorded rating never changes."""
-    slots = tuple((len(slot.raters), len(slot.items[0])) for slot in round_state.slots)
+    slots = tuple((tuple(slot.raters), len(slot.items[0])) for slot in round_state.slots)
     return round_state.rating_count, len(round_state.unifications), slots, round_state.status, round_state.gone
 
 

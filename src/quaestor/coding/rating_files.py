@@ -87,7 +87,8 @@ def queue_rating(coding: CodingSession, name: str, rater: str, rating: NewRating
         answers = check_answers(plan, state.history.at(plan.codebook), rating.answers)
         recorded = {"unsure": [], "memo": "", **known.payload}
         expected = {"round": name, "item": rating.item, "answers": answers, "unsure": sorted(rating.unsure)}
-        if known.kind != "rating" or known.actor != rater or not expected.items() <= recorded.items():
+        by_rater = known.kind == "rating" and state.current_name(known.actor) == rater
+        if not by_rater or not expected.items() <= recorded.items():
             return False
         return (
             str(recorded["memo"]).splitlines() == rating.memo.splitlines()
@@ -180,7 +181,7 @@ def _build_row_rating(
     return build_rating_act(
         state,
         name,
-        row.get("rater") or rater or "",
+        state.current_name(row.get("rater") or rater or ""),
         row["item"],
         {facet: row[facet] for facet in facets if row.get(facet)},
         now=now,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import InputError, QuaestorError, SettingsError
-from quaestor.base.files import BackgroundHasher, hash_file, lock_folder, match_privacy
+from quaestor.base.files import BackgroundHasher, hash_file, lock_folder, match_privacy, write_atomically
 from quaestor.evidence.dataset import MANIFEST, StagedDataset, is_complete, read_manifest
 from quaestor.evidence.records import Manifest, TableEntry
 from quaestor.evidence.sources.protocol import (
@@ -127,27 +128,48 @@ def has_same_declaration(manifest: Manifest, plan: IngestPlan) -> bool:
     return (manifest.kind, manifest.settings, [file.name for file in manifest.inputs]) == planned
 
 
-def has_same_inputs(manifest: Manifest, plan: IngestPlan) -> bool:
-    """Returns whether every input has the size and time in the manifest; cheap enough for every status page."""
-    stats = [(path.stat().st_size, path.stat().st_mtime_ns) for path in plan.files]
-    return [(file.bytes, file.modified_ns) for file in manifest.inputs] == stats
+def has_same_inputs(manifest: Manifest, plan: IngestPlan, folder: Path) -> bool:
+    """Returns whether every input has the content in the manifest.
 
-
-def _is_up_to_date(manifest: Manifest, plan: IngestPlan, out: Path) -> bool:
-    """Returns whether complete evidence was built from these files, with these settings, by this version."""
-    if (
-        not has_same_declaration(manifest, plan)
-        or manifest.tool != f"quaestor {__version__}"
-        or not is_complete(out, manifest)
-    ):
-        return False
+    A file is hashed only if its time changed, as in a copied or restored folder, and the outcome is kept next to the
+    manifest: a status page cannot hash a dump each time.
+    """
+    compared = _read_comparisons(folder)
     for known, path in zip(manifest.inputs, plan.files, strict=True):
         status = path.stat()
         if known.bytes != status.st_size:
             return False
-        if known.modified_ns != status.st_mtime_ns and known.sha256 != hash_file(path):
+        if known.modified_ns == status.st_mtime_ns:
+            continue
+        key = f"{known.sha256} {path.resolve()} {status.st_mtime_ns}"
+        if key not in compared:
+            compared[key] = hash_file(path) == known.sha256
+            with suppress(OSError):  # it can be compared again
+                write_atomically(folder / _COMPARED, json.dumps(compared).encode())
+        if not compared[key]:
             return False
     return True
+
+
+_COMPARED = "compared-inputs.json"
+
+
+def _read_comparisons(folder: Path) -> dict[str, bool]:
+    """Returns which versions of input files were found to have the content in the manifest."""
+    try:
+        return dict(json.loads((folder / _COMPARED).read_text("utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
+def _is_up_to_date(manifest: Manifest, plan: IngestPlan, out: Path) -> bool:
+    """Returns whether complete evidence was built from these files, with these settings, by this version."""
+    return (
+        has_same_declaration(manifest, plan)
+        and manifest.tool == f"quaestor {__version__}"
+        and is_complete(out, manifest)
+        and has_same_inputs(manifest, plan, out)
+    )
 
 
 def _describe_input(path: Path, hashing: BackgroundHasher) -> InputFile:
@@ -187,7 +209,8 @@ def describe_change(study: Study, name: str) -> str:
         return str(error)
     if not has_same_declaration(manifest, plan):
         return f"sources.{name} in {study.file} changed since it was ingested"
-    return "" if has_same_inputs(manifest, plan) else f"the input of {name} changed since it was ingested"
+    same = has_same_inputs(manifest, plan, study.evidence_of(name))
+    return "" if same else f"the input of {name} changed since it was ingested"
 
 
 def list_notes(study: Study) -> list[str]:

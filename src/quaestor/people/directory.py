@@ -136,6 +136,16 @@ class Directory:
             deleted += writing.execute("DELETE FROM invitations WHERE name = ?", (name,)).rowcount
         return deleted > 0
 
+    def rename(self, old: str, new: str) -> None:
+        """Renames an account and its open invitations; its sessions, filters and devices stay."""
+        with self.file.writing() as writing:
+            writing.execute("PRAGMA defer_foreign_keys = ON")
+            writing.execute("UPDATE accounts SET name = ? WHERE name = ?", (new, old))
+            writing.execute("UPDATE sessions SET account = ? WHERE account = ?", (new, old))
+            writing.execute("UPDATE filters SET account = ? WHERE account = ?", (new, old))
+            writing.execute("UPDATE devices SET account = ? WHERE account = ?", (new, old))
+            writing.execute("UPDATE invitations SET name = ? WHERE name = ?", (new, old))
+
     def change_role(self, name: str, role: Role) -> bool:
         """Changes the role of an account, effective from its next page; returns whether the account exists.
 

@@ -44,6 +44,7 @@ from quaestor.web.coding.disagreements import SettlingPages, TiePages
 from quaestor.web.coding.phrases import PhrasePages
 from quaestor.web.coding.rating import FacetRenderer, RatingPages, chosen_values, describe_time_left
 from quaestor.web.coding.rounds import RoundPages
+from quaestor.web.desk_address import RUN_HEADER
 from quaestor.web.error_pages import ErrorPages
 from quaestor.web.evidence.funnel_pages import FunnelPages
 from quaestor.web.html.evidence import answer_of, body_of, clean, prepare_item
@@ -171,6 +172,7 @@ def make_app(
     app.state.has_surveys = lambda: _has_feature(session, has_surveys)
     app.state.has_interviews = lambda: _has_feature(session, has_interviews)
     app.state.rates = lambda name: _rates(session, name)
+    app.state.run = ""
     app.state.let_go = release
     app.state.prepare = session.prepare
     return app
@@ -251,4 +253,4 @@ async def _icon(request: Request) -> Response:
 
 
 async def _health(request: Request) -> Response:
-    return HTMLResponse("ok")
+    return HTMLResponse("ok", headers={RUN_HEADER: request.app.state.run})

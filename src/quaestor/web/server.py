@@ -10,13 +10,16 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from quaestor.base.errors import InputError, Interrupted
+from quaestor.store.records import new_key
+from quaestor.study.folder import open_study
+from quaestor.web.desk_address import DeskAddress, recorded_address
 from quaestor.web.security.connections import Limits, limited_protocol
 from quaestor.web.security.headers import PathPrefix, require_prefix
 
@@ -54,8 +57,25 @@ def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], Non
         ready(f"http://{_name_of(address)}:{port}{path}/")
         # Forwarded client addresses are trusted only if the desk may run behind a proxy.
         server = make_server(served, proxied=bool(path or address.allowed_hosts))
-        with contextlib.suppress(Interrupted, KeyboardInterrupt):  # an interrupt is the normal way to stop
+        app.state.run = new_key()
+        found = replace(find_addresses(address, port, path), run=app.state.run)
+        # An interrupt is the normal way to stop.
+        with (
+            contextlib.suppress(Interrupted, KeyboardInterrupt),
+            recorded_address(open_study(folder).evidence, found),
+        ):
             server.run(sockets=[listener])
+
+
+def find_addresses(address: ServerAddress, port: int, path: str) -> DeskAddress:
+    """Returns where a desk is reached: a host name of one that listens only here is that of an HTTPS proxy."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 - compared, not bound
+    local = f"http://{_bracket(here)}:{port}{path}/"
+    if not address.allowed_hosts:
+        return DeskAddress(local)
+    name = _bracket(address.allowed_hosts[0])
+    public = f"https://{name}" if _is_loopback(address.host) else f"http://{name}:{port}"
+    return DeskAddress(local, f"{public}{path}/")
 
 
 def _require_writable(folder: Path) -> None:
@@ -153,5 +173,9 @@ def _is_loopback(host: str) -> bool:
 
 def _name_of(address: ServerAddress) -> str:
     """Returns the host name for the printed link."""
-    name = address.host if _is_loopback(address.host) else address.allowed_hosts[0]
-    return f"[{name}]" if ":" in name else name
+    return _bracket(address.host if _is_loopback(address.host) else address.allowed_hosts[0])
+
+
+def _bracket(host: str) -> str:
+    """Returns a host as it is written in an address: an IPv6 address has brackets."""
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host

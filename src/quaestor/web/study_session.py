@@ -149,6 +149,16 @@ class StudySession:
         with coding.locked_state() if coding else nullcontext(State()) as state:
             yield state
 
+    def is_sent_by(self, sender: str, visitor: str) -> bool:
+        """Returns whether a queued act belongs to a visitor, who may have been renamed since, and not to somebody else.
+
+        An empty sender is that of a form; another name is left in a browser in which somebody else has signed in.
+        """
+        if sender in ("", visitor):
+            return True
+        with self.locked_state() as state:
+            return state.current_name(sender) == visitor
+
     def _open_desk(self) -> Desk:
         study = self.latest
         with self._lock:

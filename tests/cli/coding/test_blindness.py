@@ -72,6 +72,7 @@ CALLS: dict[str, list[list[str]]] = {
     "handbook": [[], ["--json"]],
     "invite": [["ACTOR", "--role", "rater"], ["ACTOR", "--role", "tie-breaker", "--json"]],
     "people list": [[], ["--json"]],
+    "people rename": [["ACTOR", "another"]],
     "people revoke": [["ACTOR"]],
     "people remove": [["ACTOR"]],
     "survey themes": [["main", "--as", "ACTOR"], ["main", "--as", "ACTOR", "--json"]],

@@ -288,9 +288,8 @@ def test_every_table_of_agreement_fits_a_window_of_1280(browser: Browser, tmp_pa
     with open_coding(study) as coding:
         import_codebook(coding)
         open_by_name(coding, "phases", None)
-        rate_now(
-            coding, "phases", lambda dice, *_: {"phase": dice.choice(codes), "relevance": "keep"}, random.Random(3)
-        )
+        dice = random.Random(3)
+        rate_now(coding, "phases", lambda *_: {"phase": dice.choice(codes), "relevance": "keep"}, dice)
         close_by_name(coding, "phases", None)
     with serving(study.root) as address:
         state = session_after(f"{address}join/{invited(study.root, Role.LEAD)}")
@@ -300,9 +299,8 @@ def test_every_table_of_agreement_fits_a_window_of_1280(browser: Browser, tmp_pa
         page.get_by_role("button", name="View and record it").click()
         page.wait_for_selector(".matrix")
         for table in page.locator(".scroll").all():
-            assert table.evaluate("scroll => scroll.scrollWidth <= scroll.clientWidth"), table.get_attribute(
-                "aria-label"
-            )
+            fits = table.evaluate("scroll => scroll.scrollWidth <= scroll.clientWidth")
+            assert fits, table.get_attribute("aria-label")
         assert_for_everyone(page)
         context.close()
 

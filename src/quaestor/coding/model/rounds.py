@@ -18,6 +18,9 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
     if plan.round in state.rounds:
         hint = "use another name, and items.without to leave out the items of earlier rounds"
         raise StateError(f"the round {plan.round!r} has already been opened: {hint}")
+    for person in (*plan.raters, plan.tie_breaker):
+        if person in state.new_names:
+            raise StateError(f"{person!r} is called {state.current_name(person)!r} now: correct the name in study.toml")
     if not plan.items:
         raise StateError(f"the round {plan.round!r} has no items: check its funnel step or sample")
     if plan.tie_breaker in plan.raters:

@@ -7,7 +7,7 @@ the same acts always give the same state.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from quaestor.coding.model.records import (
 from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
+RENAME = "person.rename"
 AGREEMENT, SINGLE = "agreement", "single"
 """How the answers are decided that need no discussion, when a round closes; undone if it is reopened."""
 OUTSIDE = "decided outside Quaestor"
@@ -107,6 +108,8 @@ class RoundState:
     """Whether a simulated rater rated here."""
     decided_at: int = 0
     """The last act that decided anything."""
+    first_names: dict[str, str] = field(default_factory=dict)
+    """By renamed rater, the name under which the round was opened: it determines the order of their items."""
     _set_numbers: dict[str, int] = field(default_factory=dict, compare=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
     """Results computed from the round; a key contains everything that its result depends on."""
@@ -120,13 +123,55 @@ class RoundState:
             if not self._item_numbers:
                 self._item_numbers.update({item: number for number, item in enumerate(self.plan.items)})
             now = set(self.open_items())
-            order = order_items(self.plan, rater, [item for item in slot.items_of(rater) if item in now])
+            order = self.order_items(rater, [item for item in slot.items_of(rater) if item in now])
             progress = ItemQueue(self.plan.items, self._item_numbers, order)
             for item in self.ratings.get(rater, {}):
                 if self.is_rated(slot, item):
                     progress.mark_rated(item)
             self._progress[rater] = progress
         return self._progress[rater]
+
+    def order_items(self, rater: str, items: Sequence[str]) -> tuple[str, ...]:
+        """Returns items in a rater's own order, which a new name does not change."""
+        return order_items(self.plan, self.first_names.get(rater, rater), items)
+
+    def rename_person(self, old: str, new: str) -> None:
+        """Replaces the name of a rater or tie-breaker everywhere; nothing else changes."""
+
+        def rename(name: str) -> str:
+            return new if name == old else name
+
+        def rename_all(names: Iterable[str]) -> tuple[str, ...]:
+            return tuple(map(rename, names))
+
+        plan = self.plan
+        self.plan = replace(plan, raters=rename_all(plan.raters), tie_breaker=rename(plan.tie_breaker))
+        if self.slot_of(old):
+            self.first_names[new] = self.first_names.pop(old, old)
+        for slot in self.slots:
+            slot.raters = list(rename_all(slot.raters))
+        self.unblinded = list(rename_all(self.unblinded))
+        self.practised = {rename(name): items for name, items in self.practised.items()}
+        self.seconds = {rename(name): seconds for name, seconds in self.seconds.items()}
+        if old in self.ratings:
+            renamed = {
+                item: [replace(rating, rater=new) for rating in ratings] for item, ratings in self.ratings[old].items()
+            }
+            self.ratings = {rename(name): renamed if name == old else own for name, own in self.ratings.items()}
+        self.comments = [replace(comment, actor=rename(comment.actor)) for comment in self.comments]
+        self.tie_comments = {
+            key: replace(comment, actor=rename(comment.actor)) for key, comment in self.tie_comments.items()
+        }
+        self.decisions = {
+            key: [replace(made, actor=rename(made.actor), assents=rename_all(made.assents)) for made in decisions]
+            for key, decisions in self.decisions.items()
+        }
+        self.proposals = {
+            key: replace(proposal, actor=rename(proposal.actor), assents=rename_all(proposal.assents))
+            for key, proposal in self.proposals.items()
+        }
+        self.unifications = [replace(words, actor=rename(words.actor)) for words in self.unifications]
+        self._forget_computed()
 
     def record_rating(self, rating: Rating) -> None:
         self.ratings.setdefault(rating.rater, {}).setdefault(rating.item, []).append(rating)
@@ -251,12 +296,18 @@ class State:
     history: History = field(default_factory=History)
     rounds: dict[str, RoundState] = field(default_factory=dict)
     published: dict[str, dict[tuple[str, str], Decision]] = field(default_factory=dict)
+    new_names: dict[str, str] = field(default_factory=dict)
+    """The current names of renamed people, by each earlier name."""
     latest: deque[ActSummary] = field(default_factory=lambda: deque(maxlen=_LATEST_ACTS))
     """The latest acts without their content."""
     unhandled_acts: list[Act] = field(default_factory=list)
     """Acts of other features, such as surveys, in order."""
     removals: Mapping[str, ItemRemoval] = field(default_factory=dict, compare=False, repr=False)
     """By act kind, how acts of other features remove items; passed in because coding imports no other feature."""
+
+    def current_name(self, name: str) -> str:
+        """Returns what a person is called now; acts of the journal have the name of their time."""
+        return self.new_names.get(name, name)
 
     def round(self, name: str) -> RoundState:
         if name not in self.rounds:
@@ -286,6 +337,9 @@ class State:
                 newest.append(act)
         finally:
             self.latest.extend(map(_summarise_act, newest))
+            if any(act.kind == RENAME for act in newest):
+                latest = [replace(summary, actor=self.current_name(summary.actor)) for summary in self.latest]
+                self.latest = deque(latest, maxlen=_LATEST_ACTS)
 
     def _remove_items(self, round_state: RoundState, act: Act) -> None:
         """Removes and restores the items of a round that an act of another feature is about."""
@@ -506,6 +560,13 @@ def _fold_compare(state: State, act: Act) -> None:
         round_state.compared.append(act.payload["set"])
 
 
+def _fold_rename(state: State, act: Act) -> None:
+    old, new = act.payload["person"], act.payload["to"]
+    state.new_names = {first: new if last == old else last for first, last in state.new_names.items()} | {old: new}
+    for round_state in state.rounds.values():
+        round_state.rename_person(old, new)
+
+
 def _fold_practice(state: State, act: Act) -> None:
     state.rounds[act.payload["round"]].practised.setdefault(act.actor, []).append(act.payload["item"])
 
@@ -535,4 +596,5 @@ _FOLDS: dict[str, Callable[[State, Act], None]] = {
     "words.unify": _fold_unify,
     "words.reread": _fold_reread,
     "words.compare": _fold_compare,
+    RENAME: _fold_rename,
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.assignment import ItemQueue, order_items, shuffle_answers
+from quaestor.coding.model.assignment import ItemQueue, shuffle_answers
 from quaestor.coding.model.closing import can_reopen_blind
 from quaestor.coding.model.decisions import is_settled_round, list_disagreements, list_incomplete_cases
 from quaestor.coding.model.phrases import find_words_before
@@ -36,7 +36,7 @@ def build_rater_view(state: State, name: str, rater: str) -> RaterView:
     plan = round_state.plan
     own = {item: rating[-1] for item, rating in round_state.ratings.get(rater, {}).items()}
     now = set(round_state.open_items())
-    items = order_items(plan, rater, [item for item in slot.items_of(rater) if item in now])
+    items = round_state.order_items(rater, [item for item in slot.items_of(rater) if item in now])
     return RaterView(
         round=name,
         kind=plan.kind,
@@ -71,6 +71,8 @@ class RaterPosition:
     set: int
     sets: int
     opened: str
+    first_name: str
+    """The rater's name when the round was opened; the browser keeps unsaved ratings under it."""
     _own: dict[str, list[Rating]]
 
     def rating(self, item: str) -> Rating | None:
@@ -97,6 +99,7 @@ def build_rater_position(state: State, name: str, rater: str) -> RaterPosition:
         set=round_state.set,
         sets=len(round_state.sets),
         opened=round_state.opened,
+        first_name=round_state.first_names.get(rater, rater),
         _own=round_state.ratings.get(rater, {}),
     )
 

@@ -64,6 +64,8 @@ class RatingSheet:
     total: int
     set: int
     sets: int
+    queue: str
+    """The name under which the browser keeps unsaved ratings; a rater who is renamed keeps it."""
     opened: str
     """When the round was opened; distinguishes it from a round of the same name in another study."""
     seconds: tuple[float, ...]
@@ -207,6 +209,7 @@ class SheetBuilder:
             total=len(progress),
             set=position.set,
             sets=position.sets,
+            queue=position.first_name,
             opened=position.opened,
             seconds=self._seconds,
             counted=progress.is_rated(item),

@@ -217,7 +217,8 @@ class RoundEvent:
 def list_round_events(coding: CodingSession, name: str) -> list[RoundEvent]:
     """Returns the acts of a round in order, without ratings and comments."""
     acts = coding.read_acts(list(_WORDS))
-    return [_build_event(act) for act in acts if _find_round(act) == name]
+    state = coding.state
+    return [_build_event(state, act) for act in acts if _find_round(act) == name]
 
 
 def _find_round(act: Act) -> str:
@@ -225,9 +226,14 @@ def _find_round(act: Act) -> str:
     return str(plan.get("round") or act.payload.get("round", ""))
 
 
-def _build_event(act: Act) -> RoundEvent:
+def _build_event(state: State, act: Act) -> RoundEvent:
     reason = str(act.payload.get("reason") or act.payload.get("incomplete") or "")
-    return RoundEvent(act.number, act.time, act.actor, _WORDS[act.kind](act.payload), reason)
+    payload = dict(act.payload)
+    for key in ("rater", "by"):
+        if key in payload:
+            payload[key] = state.current_name(payload[key])
+    words = _WORDS[act.kind](payload)
+    return RoundEvent(act.number, act.time, state.current_name(act.actor), words, reason)
 
 
 _METHODS = METHOD_WORDS | {TOGETHER: "made by all together"}

@@ -120,6 +120,8 @@ class CodingSheet:
     round: str
     kind: str
     rater: str
+    queue: str
+    """The name under which the browser keeps unsaved acts; a rater who is renamed keeps it."""
     instructions: str
     opened: str
     is_open: bool
@@ -179,6 +181,7 @@ def build_coding_sheet(
         round=name,
         kind=place.plan.kind,
         rater=rater,
+        queue=place.first_name,
         instructions=place.plan.instructions,
         opened=place.opened,
         is_open=is_open,

@@ -95,9 +95,7 @@ def _longest_bar(steps: Sequence[FunnelStep], most: int, width: float) -> float:
 def _loss(step: FunnelStep, before: int) -> str:
     if step.note:
         return step.note.partition(";")[0]  # the drawing has room for the counts; the description has all of it
-    return (
-        f"{percent(step.count / before)} kept, {count(before - step.count)} dropped" if before else "nothing came in"
-    )
+    return f"{percent(step.count / before)} kept, {count(before - step.count)} dropped" if before else "nothing came in"
 
 
 def _describe(steps: Sequence[FunnelStep], unit: str) -> str:

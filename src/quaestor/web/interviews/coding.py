@@ -128,10 +128,7 @@ class CodingPages(Pages):
         if not by_script:
             return await self._form(request)
         sent, rater = _from_script(await request.body(), request.path_params["interview"])
-        if rater not in (
-            "",
-            require_visitor(request).name,
-        ):  # queued in a browser in which another person has signed in since
+        if not await self.work(lambda: self.session.is_sent_by(rater, require_visitor(request).name)):
             return JSONResponse({"refused": f"this was coded by {rater!r}"}, status_code=409)
         try:
             acts = await self._record_acts(request, sent)

@@ -17,6 +17,7 @@ from quaestor.base.clock import Clock
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.ratings import count_work
+from quaestor.coding.renaming import rename_rater
 from quaestor.people.credentials import MIN_LENGTH, Passwords
 from quaestor.people.directory import AccountInvitation, Directory
 from quaestor.people.membership import change_role, invite, remove_person, revoke_invitation
@@ -99,6 +100,8 @@ class PeoplePages(Pages):
                 revoke_invitation(study, name, self._clock)
             case "remove":
                 remove_person(study, name, actor=who)
+            case "rename":
+                rename_rater(self.session.coding, name, fields.get("to", ""), who)
             case "role":
                 change_role(study, name, parse_role(fields.get("role", "")))
             case unknown:

@@ -2,13 +2,13 @@
 // Acts on the coding page: code, describe, remove and undo passages, and mark turns read. The passages of a turn
 // are saved together as one rating, through the queue in line.js.
 globalThis.codingActs = ({ page, turns, selecting, codes, picked }) => {
-  const { rater, opened, give } = page.dataset;
+  const { rater, queue, opened, give } = page.dataset;
   const { all, turnOf, spokenOf, textOf, stretchesOf, isRead, setRead, made, render, toPoints } = turns;
   const seen = Number(page.dataset.seen);
   const progress = document.getElementById("progress");
   const details = globalThis.codingDetails({ page, turns, codes, picked, change, remove });
   const line = globalThis.waitingLine({
-    store: `quaestor/${location.host}${give}/${opened}/${rater}/`, give, rater, told: page, heard, refusal,
+    store: `quaestor/${location.host}${give}/${opened}/${queue}/`, give, rater, told: page, heard, refusal,
     again: (record) => placeOf(record),
   });
   const placeOf = ({ turn = 0 }) => `${location.pathname}?turn=${turn}#turn-${turn}`;

@@ -5,7 +5,7 @@
   const desk = document.getElementById("desk");
   const saved = document.getElementById("saved");
   if (!desk) return;
-  const { round, rater, opened, give, ahead: aheadAddress, rate } = desk.dataset;
+  const { round, rater, queue, opened, give, ahead: aheadAddress, rate } = desk.dataset;
   const past = [];
   // A few at a time, well before they are needed, so that twenty raters do not wait for each other.
   const FULL = 20;
@@ -17,7 +17,7 @@
 
   const line = globalThis.waitingLine({
     // Another study at the same address may have a round of the same name; its opening time differs.
-    store: `quaestor/${location.host}${give}/${opened}/${rater}/`, give, rater, told: desk, where: () => rate,
+    store: `quaestor/${location.host}${give}/${opened}/${queue}/`, give, rater, told: desk, where: () => rate,
     heard: ({ item }) => { for (const one of line.all()) if (one.refused && one.item === item) line.drop(one.key); },
     unheard: ({ item }) => { ratedHere.delete(item); showProgress(); },
     refusal: ({ item, refused }, more) => [
