@@ -12,8 +12,7 @@ from quaestor.people.directory import require_valid_name
 from quaestor.people.membership import list_people, open_directory, people_path
 from quaestor.people.roles import Role
 from quaestor.store.records import NewAct
-from quaestor.study.file_edit import edit_study_file
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, edit_study_file
 
 
 def rename_rater(study_or_session: StudyOrSession, old: str, new: str, actor: str | None = None) -> None:
