@@ -95,9 +95,10 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
 
 
 def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
-    """Yields what is undecided in the closed rounds that tables, themes and the funnel are made from."""
+    """Yields what is undecided in the closed rounds behind tables, themes, the joint display and the funnel."""
     results = study.settings.results
     references = [reference.split(".")[0] for reference in (results.code, results.phrase, results.confirm) if reference]
+    references += [strand.code.split(".")[0] for strand in study.settings.joint_display.strands]
     used = {*references, *(step.round for step in study.funnel.steps if step.round)}
     for settings in reversed(study.settings.rounds):  # a round names only earlier ones
         if settings.round in used and settings.items.kept_by:

@@ -58,8 +58,6 @@ class SurveyThemes:
     """Number of participants who withdrew after the decision; they are not counted."""
     dropped: int = 0
     """Number of participants whose responses the lead excluded; they are not counted."""
-    respondents: frozenset[str] = frozenset()
-    """The responses of the counted participants."""
     unrated: int = 0
     """Number of answers that no rater rated; they are not counted."""
 
@@ -155,10 +153,7 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
     simulated = any(decision.simulated for decision in decisions.values())
     blindness = tuple(list_blindness_notes([state.round(name)]))
     unrated = len(find_undecided(state, name).about(facet.id).unrated)
-    return SurveyThemes(
-        name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness,
-        unrated=unrated, respondents=frozenset(people),
-    )  # fmt: skip
+    return SurveyThemes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness, unrated=unrated)
 
 
 def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,11 +15,11 @@ from tests.evidence.test_strands import CODEBOOK, RATERS, mixed_study
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.rating_files import rate
-from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.report.make import build_report
+from quaestor.publication.report.make import NotFullyDecided, build_report
 from quaestor.publication.results.joint_display import (
     JointDisplay,
     StrandCodes,
@@ -116,6 +120,56 @@ def test_the_report_has_the_table_and_the_figure(tmp_path: Path) -> None:
     handbook = (study.published / "handbook" / "strands.html").read_text("utf-8")
     assert "Posts and answers" in handbook
     assert "inference speed" in handbook
+
+
+def test_undecided_items_stop_the_report_and_are_named(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    with open_coding(study) as coding:
+        item = coding.state.round("answers").plan.items[0]
+        rate(coding, "answers", "rater-2", item, {"theme": "speed"})
+    for name in ("posts", "answers"):
+        close_by_name(study, name, None)
+    file = study.file
+    file.write_text(file.read_text("utf-8") + '\n[results]\ntree = "theme"\ncode = "posts.theme"\n', "utf-8")
+    with pytest.raises(NotFullyDecided, match="In the round answers 1 item is undecided"):
+        build_report(open_study(tmp_path), lambda words: None)
+    with open_coding(open_study(tmp_path)) as coding:
+        joint = compute_joint_display(coding)
+    assert joint is not None
+    assert len(joint.strands[1].units) == 1
+    note = "Survey: 1 item is undecided and not counted (1 with an open disagreement)."
+    assert note in build_joint_table(joint).notes
+
+
+def test_counts_equal_a_naive_recount_for_random_decisions(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    chance = random.Random(20)
+    for _ in range(10):
+        with open_coding(study) as coding:
+            for name in ("posts", "answers"):
+                for item in coding.state.round(name).plan.items:
+                    for rater in RATERS:
+                        rate(coding, name, rater, item, {"theme": chance.choice(["layers", "speed"])})
+        for name in ("posts", "answers"):
+            close_by_name(study, name, None)
+        with open_coding(study) as coding:
+            joint = compute_joint_display(coding)
+        assert joint is not None
+        with closing(sqlite3.connect(tmp_path / "study.db")) as journal:
+            rows = journal.execute("SELECT actor, payload FROM acts WHERE kind = 'rating' ORDER BY number").fetchall()
+        last = {
+            (rating["item"], rater): rating["answers"]["theme"]
+            for rater, payload in rows
+            if (rating := json.loads(payload))["round"] == "posts"
+        }
+        codes = {item: {code for (rated, _), code in last.items() if rated == item} for item, _ in last}
+        agreed = {item: next(iter(given)) for item, given in codes.items() if len(given) == 1}
+        assert joint.strands[0].units == frozenset(agreed)
+        for code in joint.codes:
+            counted = joint.strands[0].units_by_code.get(code, frozenset())
+            assert counted == {item for item, decided in agreed.items() if decided == code}
+        for name in ("posts", "answers"):
+            reopen_by_name(study, name, None, "again", not_blind=True)
 
 
 def test_strands_differ_only_if_their_intervals_do_not_overlap() -> None:

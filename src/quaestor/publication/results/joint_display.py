@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import slugify
-from quaestor.coding.model.decisions import find_decisions, find_excluded_items
+from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.records import INTERVIEWS, SURVEYS, Facet
 from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
+from quaestor.evidence.erasure import drop_withdrawn
 from quaestor.evidence.item_texts import mask_item_text, read_item_texts
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.quotations import read_themes
@@ -28,8 +29,7 @@ from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.contributions import ReportPart
 from quaestor.study.features import open_known_names
 from quaestor.study.settings.publication import JointStrandSettings
-from quaestor.surveys.open_answers import parse_response
-from quaestor.surveys.themes import count_themes
+from quaestor.surveys.open_answers import find_excluded_answers, parse_response
 
 _EXCERPT = 160
 _WORDS = (
@@ -154,25 +154,31 @@ def _count_strand(
                 if (row := row_of(quotation.code)) is not None
             }
         units = frozenset(themes.participants)
-        return StrandCodes(title, "participants", units, _by_code(mentions), examples, themes.blindness)
-    excluded = find_excluded_items(coding.state)
-    if round_state.plan.origin == SURVEYS:
-        themes_of_answers = count_themes(coding, name, facet.id)
-        mentions = [
-            (row_of(theme.code), response) for theme in themes_of_answers.themes for response in theme.responses
-        ]
-        respondents = themes_of_answers.respondents
-        if settings.quote:
-            decided = _decided_codes(coding.state, name, facet, excluded)
-            counted = {item: codes for item, codes in decided.items() if parse_response(item) in respondents}
-            examples = _read_examples(coding, counted, row_of, as_quote=True)
-        return StrandCodes(title, "respondents", respondents, _by_code(mentions), examples, themes_of_answers.blindness)
-    decided = _decided_codes(coding.state, name, facet, excluded)
-    mentions = [(row_of(code), item) for item, codes in decided.items() for code in codes]
-    examples = _read_examples(coding, decided, row_of, as_quote=False)
-    unit = "turns" if round_state.plan.origin == INTERVIEWS else "posts"
-    notes = tuple(list_blindness_notes([round_state]))
-    return StrandCodes(title, unit, frozenset(decided), _by_code(mentions), examples, notes)
+        notes = _list_notes(coding.state, name, facet, title)
+        return StrandCodes(title, "participants", units, _by_code(mentions), examples, notes)
+    decided = _decided_codes(coding, name, facet)
+    is_survey = round_state.plan.origin == SURVEYS
+    unit_of = {item: parse_response(item) if is_survey else item for item in decided}
+    mentions = [(row_of(code), unit_of[item]) for item, codes in decided.items() for code in codes]
+    if settings.quote or not is_survey:
+        examples = _read_examples(coding, decided, row_of, as_quote=is_survey)
+    unit = "respondents" if is_survey else "turns" if round_state.plan.origin == INTERVIEWS else "posts"
+    units = frozenset(unit_of.values())
+    return StrandCodes(title, unit, units, _by_code(mentions), examples, _list_notes(coding.state, name, facet, title))
+
+
+def _list_notes(state: State, name: str, facet: Facet, title: str) -> tuple[str, ...]:
+    """Returns what a reader must know about the codes of a strand."""
+    round_state = state.round(name)
+    undecided = find_undecided(state, name).about(facet.id).without(find_excluded_items(state))
+    notes = []
+    if undecided:
+        count = len(undecided.items)
+        what = "item is" if count == 1 else "items are"
+        notes.append(f"{title}: {count:,} {what} undecided and not counted ({undecided.describe()}).")
+    if round_state.simulated:
+        notes.append(f"{title}: the raters were simulated.")
+    return (*notes, *list_blindness_notes([round_state]))
 
 
 def _by_code(mentions: Sequence[tuple[str | None, str]]) -> dict[str, frozenset[str]]:
@@ -183,15 +189,21 @@ def _by_code(mentions: Sequence[tuple[str | None, str]]) -> dict[str, frozenset[
     return {code: frozenset(mentioning) for code, mentioning in units.items()}
 
 
-def _decided_codes(state: State, name: str, facet: Facet, excluded: frozenset[str]) -> dict[str, list[str]]:
-    """Returns by item the decided codes under the latest codebook, without excluded items."""
+def _decided_codes(coding: CodingSession, name: str, facet: Facet) -> dict[str, list[str]]:
+    """Returns by item the decided codes under the latest codebook.
+
+    Excluded items, and answers of people who withdrew or whom the lead excluded, are not among them.
+    """
+    state, round_state = coding.state, coding.state.round(name)
+    decisions = find_decisions(state, name, facet.id)
+    excluded = find_excluded_items(state) | find_excluded_answers(state, decisions) | frozenset(round_state.gone)
+    items = drop_withdrawn(coding.study, decisions.keys() - excluded, round_state.plan.origin)
     latest = state.history.latest.version
     decided: dict[str, list[str]] = {}
-    for item, decision in find_decisions(state, name, facet.id).items():
-        if item in excluded or item in state.round(name).gone:
-            continue
-        answers = [decision.answer] if isinstance(decision.answer, str) else list(decision.answer)
-        readings = (state.history.find_code(code, latest, item, {facet.id: decision.answer}) for code in answers)
+    for item in items:
+        answer = decisions[item].answer
+        codes = [answer] if isinstance(answer, str) else list(answer)
+        readings = (state.history.find_code(code, latest, item, {facet.id: answer}) for code in codes)
         decided[item] = [reading.code for reading in readings if reading.code is not None]
     return decided
 
