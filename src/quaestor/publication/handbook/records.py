@@ -40,7 +40,8 @@ class Measures:
     days_low: float | None = None
     days_high: float | None = None
     first_answer_days: float | None = None
-    frameworks: tuple[tuple[str, int], ...] = ()
+    by_attribute: tuple[tuple[str, int], ...] = ()
+    """Posts by value of the handbook's attribute."""
     years: tuple[tuple[int, int, float | None], ...] = ()
     """Year, posts of this code, and their share of that year's posts."""
     trend: str = ""
@@ -93,6 +94,8 @@ class Handbook:
     """A code of the second level with more days than this is hard."""
     steps: tuple[float, ...] = (HOUR, 2 * HOUR, 4 * HOUR, 12 * HOUR)
     """Four increasing numbers of days that separate the colours of the map."""
+    attribute: str = ""
+    """The attribute by which the posts of each code are counted, such as the framework."""
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def draw_by_year(
     *,
     unit: str = "posts",
     name: str = "by-year",
-    title: str = "Posts by year and framework",
+    title: str = "Posts by year",
 ) -> Figure:
     """Draws one line per series, with the count at its peak and its name and sum at its end."""
     if not years or not series:

@@ -17,7 +17,7 @@ def draw_trend(
     trends: Sequence[TrendLine],
     *,
     name: str = "trend",
-    title: str = "Share of each phase by year with 95% intervals",
+    title: str = "Shares by year with 95% intervals",
 ) -> Figure:
     """Draws one panel per trend, all with the same scales; a missing year is a gap on the axis."""
     years = sorted({share.year for trend in trends for share in trend.shares})
