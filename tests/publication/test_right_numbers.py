@@ -89,7 +89,7 @@ levels = ["topic", "part"]
 id = "setting"
 facet = "issue"
 name = "Setting"
-key = "s"
+key = "o"
 
 [[code]]
 id = "training"

@@ -19,7 +19,7 @@ from tests.support.paths import ROOT, TESTS
 
 FOLDER = TESTS / "data" / "older-study"
 NAMES = ("posts", "survey", "interviews")
-_ACT_KIND = re.compile(r'"((?:codebook|decision|interview|ratings|round|survey|tie|words)\.[a-z]+)"')
+_ACT_KIND = re.compile(r'"((?:codebook|decision|interview|person|ratings|round|survey|tie|words)\.[a-z]+)"')
 _NO_ACT_KINDS = re.compile(r"\.(?:css|csv|db|html|js|json|key|md|number|again|without|sqlite|toml|txt)$")
 
 _REWORDED = (

@@ -121,20 +121,64 @@ def add_to(app: typer.Typer) -> None:
 
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder to create.")],
-    template: Annotated[str, typer.Option(help="The bundled study to start from.")] = "blank",
+    template: Annotated[
+        str | None, typer.Option(help="The bundled study to start from; default: blank.", show_default=False)
+    ] = None,
+    evidence: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="What a blank study starts with: posts, table, interviews or survey; repeat it to add a survey.",
+        ),
+    ] = None,
+    raters: Annotated[
+        int | None, typer.Option(min=1, max=26, help="How many people code each item.", show_default="2")
+    ] = None,
 ) -> None:
     """Create a study folder from a bundled study.
 
-    Example: quaestor new my-study --template dl-implementation-issues
+    In a terminal, a blank study asks for the kind of evidence and the number of raters, unless options give them.
+
+    Examples:
+
+        quaestor new my-study --evidence posts --raters 2
+
+        quaestor new my-study --template dl-implementation-issues
     """
     from quaestor.study.features import study_status
     from quaestor.study.folder import open_study
-    from quaestor.study.templates import new_study
+    from quaestor.study.templates import BLANK, list_files_to_adapt, new_study
 
-    root = new_study(folder, template)
+    kinds = list(evidence or ())
+    if template is None and evidence is None and sys.stdin.isatty():
+        kinds, raters = _ask_what_to_start_with(raters)
+    root = new_study(folder, template or BLANK, kinds, raters or 2)
     screen = console()
-    screen.print(f"Created {root} from the bundled study {template}.", soft_wrap=True)
+    screen.print(f"Created {root} from the bundled study {template or BLANK}.", soft_wrap=True)
+    if kinds:
+        screen.print(f"Adapt the examples in {', '.join(list_files_to_adapt(kinds))}.", soft_wrap=True)
     screen.print(f"Next: {study_status(open_study(root)).next}", soft_wrap=True)
+
+
+def _ask_what_to_start_with(raters: int | None) -> tuple[list[str], int | None]:
+    """Asks for the kinds of evidence, and for the number of raters if something is coded."""
+    from quaestor.base.names import suggest
+    from quaestor.study.templates import EVIDENCE
+
+    while True:
+        typed = typer.prompt(
+            f"Kind of evidence ({', '.join(EVIDENCE)}; several separated by commas; empty to decide later)",
+            default="",
+            show_default=False,
+        )
+        kinds = [kind.strip() for kind in typed.split(",") if kind.strip()]
+        unknown = next((kind for kind in kinds if kind not in EVIDENCE), None)
+        if unknown is None:
+            break
+        console().print(f"There is no kind {unknown!r}; choose from: {suggest(unknown, EVIDENCE)}", markup=False)
+    if raters is None and any(EVIDENCE[kind] for kind in kinds):
+        raters = typer.prompt("How many raters code each item", default=2, type=int)
+    return kinds, raters
 
 
 def status(study: StudyOption = None, json: JsonOption = False) -> None:

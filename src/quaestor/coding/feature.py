@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.coding.model.decisions import list_kept, list_rated
-from quaestor.coding.model.state import RENAME
 from quaestor.coding.session import StudyOrSession, find_study, open_coding
 from quaestor.coding.status import coding_status
 from quaestor.study.contributions import ActKind, RoundCounts
@@ -90,7 +89,7 @@ FEATURE = Feature(
         "round.deadline": ActKind("set the deadline of {round}"),
         "round.set": ActKind("went on to the next set of {round}"),
         "round.unblind": ActKind("viewed the ratings of {round}"),
-        RENAME: ActKind("renamed a rater or tie-breaker"),
+        "person.rename": ActKind("renamed a rater or tie-breaker"),
         "comment": ActKind("commented on a disagreement of {round}"),
         "tie.comment": ActKind("gave an independent answer in {round}"),
         "decision.propose": ActKind("proposed a decision in {round}"),

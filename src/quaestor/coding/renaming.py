@@ -6,7 +6,7 @@ import tomlkit
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
-from quaestor.coding.model.state import RENAME, State
+from quaestor.coding.model.state import State
 from quaestor.coding.session import StudyOrSession, find_study, open_coding, require_lead
 from quaestor.people.directory import require_valid_name
 from quaestor.people.membership import list_people, open_directory, people_path
@@ -30,7 +30,7 @@ def rename_rater(study_or_session: StudyOrSession, old: str, new: str, actor: st
             if state.new_names.get(old) == new:  # repeated after an interruption
                 return None
             _require_free(study, state, old, new)
-            return NewAct(RENAME, who, {"person": old, "to": new})
+            return NewAct("person.rename", who, {"person": old, "to": new})
 
         coding.act(build_act)
     edit_study_file(study, lambda text: _rename_in_file(text, old, new))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from quaestor.base.names import count_of
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.ingest import describe_change
@@ -55,7 +56,7 @@ def _describe_funnel(study: Study, session: Session[Any] | None) -> StatusLine:
         return StatusLine(name, "none", "no steps in study.toml")
     last = last_result(study, session) if study.settings.sources else None
     if last is None:
-        return StatusLine(name, "waiting", f"{len(steps)} steps, not run yet")
+        return StatusLine(name, "waiting", f"{count_of(len(steps), 'step')}, not run yet")
     result, is_current = last
     counts = " → ".join(f"{step.kept:,}" for step in result.steps) or f"all {result.entered:,}"
     pending = f"; waits for the round {result.waits_for}" if result.waits_for else ""

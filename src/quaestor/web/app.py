@@ -24,6 +24,7 @@ from quaestor import __version__
 from quaestor.base.clock import Clock, now
 from quaestor.base.errors import QuaestorError
 from quaestor.base.names import count_of
+from quaestor.coding.model.ratings import count_work
 from quaestor.coding.pages.activity import list_own_rounds
 from quaestor.coding.pages.codebook.browser import CodebookBrowser
 from quaestor.coding.pages.rating_sheet import build_form_key
@@ -173,6 +174,8 @@ def make_app(
     app.state.has_interviews = lambda: _has_feature(session, has_interviews)
     app.state.rates = lambda name: _rates(session, name)
     app.state.run = ""
+    app.state.list_left = lambda name: _list_left(session, name)
+    app.state.demo_step = None
     app.state.let_go = release
     app.state.prepare = session.prepare
     return app
@@ -227,6 +230,12 @@ def _rates(session: StudySession, name: str) -> bool:
     with suppress(QuaestorError), session.locked_state() as state:
         return bool(list_own_rounds(state, name))
     return False
+
+
+def _list_left(session: StudySession, name: str) -> tuple[tuple[str, int], ...]:
+    """Returns the open rounds in which somebody has items left to rate, with their number."""
+    with session.locked_state() as state:
+        return count_work(state, name)[1]
 
 
 def _has_feature(session: StudySession, has: Callable[[Study], bool]) -> bool:

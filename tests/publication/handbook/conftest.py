@@ -23,7 +23,7 @@ WHOLE = Measures(
     days_low=0.05,
     days_high=0.13,
     first_answer_days=0.02,
-    frameworks=(("tensorflow", 279), ("pytorch", 102), ("theano", 6)),
+    by_attribute=(("tensorflow", 279), ("pytorch", 102), ("theano", 6)),
     years=((2016, 40, 0.21), (2017, 60, 0.175), (2018, 287, 0.15)),
     trend="The share is falling.",
 )
@@ -75,7 +75,7 @@ def hostile_codes() -> list[Entry]:
         Post("so/2", f"quarkword {HOSTILE}", 'https://example.org/?a=1&b="><script>'),
     )
     rules = {"definition": HOSTILE, "use": HOSTILE, "not_": HOSTILE, "examples": (HOSTILE,)}
-    odd = Measures(posts=1, frameworks=((HOSTILE, 1),), years=((2020, 1, None),), trend=HOSTILE)
+    odd = Measures(posts=1, by_attribute=((HOSTILE, 1),), years=((2020, 1, None),), trend=HOSTILE)
     return [
         code("training", "model training", replace(WHOLE, posts=120, share=0.05)),
         code("training/loss", "loss", replace(WHOLE, posts=120, days=7.0, views=5000.0), above, posts=posts, **rules),
@@ -98,6 +98,7 @@ def small_book() -> Handbook:
         generated_by="Quaestor",
         views_middle=600.0,
         days_middle=0.4,
+        attribute="framework",
     )
 
 

@@ -59,7 +59,7 @@ SPOKEN = {
     "process": ("3 stages", "Load the dump (22,000,000 questions)", "Confirm each triplet."),
     "funnel": ("by tag: 90,697 posts", "not closed: 3,842 (27.1% kept, 10,361 dropped)"),
     "by-year": ("TensorFlow has 815 posts in all, most of them in 2018 (324)", "2015 to 2018"),
-    "treemap": ("4 phases", "the largest object Object 0 (403)", "Darkest by median days to the accepted answer"),
+    "treemap": ("4 groups", "the largest part Object 0 (403)", "Darkest by median days to the accepted answer"),
     "heat-map": ("TensorFlow (n = 1,897): Data processing 44.2%, Model setting 28.1%, Model training 13.1%",),
     "popularity-difficulty": ("40 objects", "640 views and 1.90 days", "objects are popular and hard"),
     "discrepancy": ("60 sets with 1,440 phrases", "From set 1 to set 60 discrepancy goes from 44.7% to 0.1%"),

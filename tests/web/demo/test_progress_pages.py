@@ -22,16 +22,25 @@ from tests.support.windows import assert_for_everyone, complaints_of
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
-from quaestor.demo.folder import JoinLinks
+from quaestor.demo.folder import VISITOR, JoinLinks
 from quaestor.demo.interviews import FOLDER
-from quaestor.demo.progress import DemoFailed, Event, InterviewsCoded, RoundOpened, StepAdvanced
+from quaestor.demo.progress import (
+    DemoFailed,
+    DemoFinished,
+    Event,
+    InterviewsCoded,
+    RoundOpened,
+    StepAdvanced,
+    SurveyOpened,
+)
 from quaestor.demo.survey import open_demo_survey
 from quaestor.people.credentials import Passwords
 from quaestor.people.membership import create_lead_token
 from quaestor.people.roles import Role
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
 from quaestor.web.demo.progress_pages import DemoPages
 from quaestor.web.server import Stop, serve_on_this_machine
@@ -151,6 +160,45 @@ def test_a_visitors_survey_response_is_counted(tmp_path: Path) -> None:
         shown = opened.get("/demo").text
     assert "92 simulated respondents have answered it, and one person." in shown
     assert '<span class="number">40</span>' in shown
+
+
+def next_step(page: str) -> tuple[str, str]:
+    found = re.search(r'Next: <a href="([^"]+)">([^<]+)</a>', page)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def test_a_visitor_always_sees_the_next_step(tmp_path: Path) -> None:
+    own = small_study(tmp_path / "study")
+    own.file.write_text(own.file.read_text("utf-8").replace('"rater-1"', f'"{VISITOR}"'), "utf-8")
+    own = open_study(own.root)
+    import_codebook(own)
+    open_by_name(own, "pilot", None)
+    with open_coding(own) as coding:
+        open_demo_survey(coding, seed=7)
+    page = DemoPages(own.root)
+    with visitor(page) as opened:
+        for event in OPENED[:-1]:
+            page.record_event(event)
+        assert next_step(opened.get("/demo").text) == ("", "")
+        page.record_event(RoundOpened())
+        doors = JoinLinks(invited(own.root, Role.RATER, VISITOR), invited(own.root, Role.LEAD))
+        page.hand_over(make_app(own.root, passwords=Passwords(QUICK)), doors)
+        assert next_step(opened.get("/demo").text) == (f"/join/{doors.visitor}", "Join as a visitor")
+        post(opened, f"/join/{doors.visitor}", {"password": CHOSEN, "again": CHOSEN})
+        for path in ("/demo", "/", "/codebook"):
+            assert next_step(opened.get(path).text) == ("/rounds/pilot/rate", "Rate 4 posts"), path
+        with open_coding(own) as coding:
+            for item in coding.state.round("pilot").plan.items:
+                rate(coding, "pilot", VISITOR, item, {"relevance": "keep"})
+        for path in ("/demo", "/", "/rounds/pilot/rate", "/s/onnx"):
+            assert next_step(opened.get(path).text) == ("/s/onnx", "Answer the survey"), path
+        page.record_event(SurveyOpened(""))  # as if somebody had answered it
+        lead = (f"/join/{doors.lead}", "Sign in as the lead and see the whole study")
+        assert next_step(opened.get("/rounds/pilot/rate").text) == lead
+        post(opened, f"/join/{doors.lead}", {"password": CHOSEN, "again": CHOSEN})
+        assert next_step(opened.get("/").text)[1] == "Follow the remaining steps until the report is built"
+        page.record_event(DemoFinished())
+        assert next_step(opened.get("/demo").text) == ("/report/", "Read the report")
 
 
 def test_the_interview_study_has_its_own_desk_under_the_demo_address(tmp_path: Path) -> None:

@@ -29,7 +29,6 @@ from quaestor.coding.model.records import (
 from quaestor.store.records import Act
 
 OPEN, CLOSED = "open", "closed"
-RENAME = "person.rename"
 AGREEMENT, SINGLE = "agreement", "single"
 """How the answers are decided that need no discussion, when a round closes; undone if it is reopened."""
 OUTSIDE = "decided outside Quaestor"
@@ -337,7 +336,7 @@ class State:
                 newest.append(act)
         finally:
             self.latest.extend(map(_summarise_act, newest))
-            if any(act.kind == RENAME for act in newest):
+            if any(act.kind == "person.rename" for act in newest):
                 latest = [replace(summary, actor=self.current_name(summary.actor)) for summary in self.latest]
                 self.latest = deque(latest, maxlen=_LATEST_ACTS)
 
@@ -596,5 +595,5 @@ _FOLDS: dict[str, Callable[[State, Act], None]] = {
     "words.unify": _fold_unify,
     "words.reread": _fold_reread,
     "words.compare": _fold_compare,
-    RENAME: _fold_rename,
+    "person.rename": _fold_rename,
 }

@@ -103,6 +103,7 @@ def _handbook(
         generated_by=f"quaestor {__version__}",
         views_middle=views,
         days_middle=days,
+        attribute=next(iter(study.settings.attributes), ""),
     )
 
 
@@ -167,12 +168,12 @@ def _measures(study: Study, decided: DecidedItems, chosen: Flags) -> Measures:
     shares = yearly_shares(when, chosen[dated])
     direction = trend(shares).direction if count else ""
     by = next(iter(study.settings.attributes), None)
-    frameworks: tuple[tuple[str, int], ...] = ()
+    by_attribute: tuple[tuple[str, int], ...] = ()
     if by is not None:
         attribute = decided.get_attribute(by)
         codes = attribute.codes[chosen]
         counts = np.bincount(codes[codes != NONE], minlength=len(attribute.keys)).tolist()
-        frameworks = tuple(zip(attribute.titles, counts, strict=True))
+        by_attribute = tuple(zip(attribute.titles, counts, strict=True))
     return Measures(
         posts=count,
         share=count / len(decided),
@@ -180,7 +181,7 @@ def _measures(study: Study, decided: DecidedItems, chosen: Flags) -> Measures:
         score=score.median,
         days=days.median, days_low=days.low, days_high=days.high,
         first_answer_days=first.median,
-        frameworks=frameworks,
+        by_attribute=by_attribute,
         years=tuple((share.year, share.count, share.share) for share in shares),
         trend={"rising": "Its share rises over the years.", "falling": "Its share falls over the years.",
                "no trend": "Its share shows no trend over the years."}.get(direction, ""),
@@ -242,5 +243,7 @@ class _Figures:
             views=self.by_key.get((key, "viewcount")),
             score=self.by_key.get((key, "score")),
             days=self.by_key.get((key, "response_days")),
-            frameworks=tuple((name, int(self.by_key[key, name] or 0)) for name in names if (key, name) in self.by_key),
+            by_attribute=tuple(
+                (name, int(self.by_key[key, name] or 0)) for name in names if (key, name) in self.by_key
+            ),
         )

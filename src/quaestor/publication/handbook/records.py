@@ -42,7 +42,8 @@ class Measures:
     days_low: float | None = None
     days_high: float | None = None
     first_answer_days: float | None = None
-    frameworks: tuple[tuple[str, int], ...] = ()
+    by_attribute: tuple[tuple[str, int], ...] = ()
+    """Posts by value of the handbook's attribute."""
     years: tuple[tuple[int, int, float | None], ...] = ()
     """Year, posts of this code, and their share of that year's posts."""
     trend: str = ""
@@ -97,6 +98,8 @@ class Handbook:
     """Four increasing numbers of days that separate the colours of the map."""
     joint: JointDisplay | None = None
     """The strands compared code by code, if the study has several."""
+    attribute: str = ""
+    """The attribute by which the posts of each code are counted, such as the framework."""
 
 
 @dataclass(frozen=True)

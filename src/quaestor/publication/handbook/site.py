@@ -89,9 +89,9 @@ class HandbookPages:
             "posts": posts,
             "posts_total": total,
             "more_posts": total - len(posts),
-            "missing": _missing(entry),
+            "missing": _missing(self.shelf.book, entry),
             "spark": draw_spark(entry.measures),
-            "bars": draw_bars(entry.measures.frameworks),
+            "bars": draw_bars(entry.measures.by_attribute),
         }
 
 
@@ -166,7 +166,7 @@ def _popular_and_hard(shelf: EntryIndex) -> list[Entry]:
     return [entry for _, _, entry in sorted(hard, key=lambda ranked: (-ranked[0], -ranked[1]))]
 
 
-def _missing(entry: Entry) -> list[str]:
+def _missing(book: Handbook, entry: Entry) -> list[str]:
     """Lists the measures that are unknown for a code."""
     measures = entry.measures
     named = {
@@ -175,7 +175,7 @@ def _missing(entry: Entry) -> list[str]:
         "score": measures.score,
         "time to the accepted answer": measures.days,
         "time to the first answer": measures.first_answer_days,
-        "frameworks": measures.frameworks or None,
+        **({words.plural(book.attribute): measures.by_attribute or None} if book.attribute else {}),
         "years": measures.years or None,
     }
     return [name for name, value in named.items() if value is None]

@@ -84,7 +84,9 @@ def items_of_cell(study: Study, results: StudyResults, cell: str) -> tuple[list[
     column = next((key for key in columns if rest.endswith(f":{key}")), rest.rpartition(":")[2])
     row = rest[: -len(column) - 1]
     if not row or not column:
-        raise InputError(f"{cell!r} is not a cell: write TABLE:ROW:COLUMN, for example 3:D1:tensorflow")
+        raise InputError(
+            f"{cell!r} is not a cell: write TABLE:ROW:COLUMN, as the addresses of numbers in the report do"
+        )
     if table is None:
         raise InputError(f"there is no table {table_id!r}; choose from: {suggest(table_id, settings)}")
     rows = [table_row.key for table_row in table.rows()]

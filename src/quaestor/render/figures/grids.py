@@ -131,7 +131,7 @@ def draw_heat_map(
     columns: Sequence[ShareColumn],
     *,
     name: str = "heat-map",
-    title: str = "Share of each phase among the posts of a framework",
+    title: str = "Share of each row in a column",
 ) -> Figure:
     """Draws the heat map; an unknown share is a dash on white, not a zero."""
     if not rows or not columns:
@@ -152,7 +152,7 @@ def draw_heat_map(
         for row, share in enumerate(column.shares):
             fill = PAPER if share is None else shade(share / most if most else 0.0)
             words = "–" if share is None else percent(share)
-            values.append({"phase": rows[row], "framework": column.name, "column": at, "row": row, "fill": fill})
+            values.append({"row name": rows[row], "column name": column.name, "column": at, "row": row, "fill": fill})
             canvas.text(middle, _SHARE_ROW * (row + 0.5), words, color=choose_ink(fill), align="center")
     for row, label in enumerate(rows):
         canvas.text(-14, _SHARE_ROW * (row + 0.5), shorten(label, left - 26), color=INK, align="right")
@@ -176,6 +176,6 @@ def _describe_shares(rows: Sequence[str], columns: Sequence[ShareColumn]) -> str
         shares = ", ".join(f"{row} {percent(share)}" for share, row in ranked) or "no share is known"
         sentences.append(f"{column.name} (n = {count(column.base)}): {shares}")
     return (
-        f"A grid of {len(rows)} phases by {len(columns)} frameworks, darker where the share is larger. "
+        f"A grid of {len(rows)} rows by {len(columns)} columns, darker where the share is larger. "
         "The largest shares: " + "; ".join(sentences) + "."
     )

@@ -254,9 +254,9 @@ def _describe(phases: dict[str, list[TaxonomyPart]], measure: str, unit: str) ->
     sentences = []
     for phase, of_phase in phases.items():
         largest = max(of_phase, key=lambda part: part.posts)
-        description = f"{phase} {count(sum(part.posts for part in of_phase))}, the largest object {largest.name}"
+        description = f"{phase} {count(sum(part.posts for part in of_phase))}, the largest part {largest.name}"
         sentences.append(f"{description} ({count(largest.posts)})")
     known = [(part.value, part) for of_phase in phases.values() for part in of_phase if part.value is not None]
     hardest = max(known, key=lambda pair: pair[0], default=None)
     ending = f" Darkest by {measure}: {hardest[1].name} ({quantity(hardest[0])})." if hardest else ""
-    return f"A map of {count(total)} {unit} in {len(phases)} phases: " + "; ".join(sentences) + "." + ending
+    return f"A map of {count(total)} {unit} in {len(phases)} groups: " + "; ".join(sentences) + "." + ending

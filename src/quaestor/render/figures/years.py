@@ -35,7 +35,7 @@ def draw_by_year(
     *,
     unit: str = "posts",
     name: str = "by-year",
-    title: str = "Posts by year and framework",
+    title: str = "Posts by year",
 ) -> Figure:
     """Draws one line per series, with the count at its peak and its name and sum at its end."""
     if not years or not series:
@@ -123,7 +123,7 @@ def draw_trend(
     trends: Sequence[TrendLine],
     *,
     name: str = "trend",
-    title: str = "Share of each phase by year with 95% intervals",
+    title: str = "Shares by year with 95% intervals",
 ) -> Figure:
     """Draws one panel per trend, all with the same scales; a missing year is a gap on the axis."""
     years = sorted({share.year for trend in trends for share in trend.shares})

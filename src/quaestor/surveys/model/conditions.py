@@ -125,7 +125,7 @@ def _tokens(words: str) -> list[str]:
         parts_found.append(next(part for part in match.groups() if part is not None))
         place = match.end()
     if not parts_found:
-        raise InputError("a condition is empty: write a test such as `onnx = yes`, or leave it out")
+        raise InputError("a condition is empty: write a test such as `QUESTION = ANSWER`, or leave it out")
     return parts_found
 
 
@@ -176,7 +176,7 @@ def _test(words: str, tokens: list[str], place: int) -> tuple[Condition, int]:
         return Condition(words, "test", question=question, row=row, compare=compare), place + 2
     if compare not in _COMPARE or place + 2 >= len(tokens):
         raise InputError(
-            f"the condition {words!r} cannot be read at {tokens[place]!r}: write a test such as `onnx = yes`"
+            f"the condition {words!r} cannot be read at {tokens[place]!r}: write a test such as `QUESTION = ANSWER`"
         )
     value = tokens[place + 2]
     if compare in (">", ">=", "<", "<=") and not _is_number(value):

@@ -27,6 +27,7 @@ from starlette.types import Message, Receive, Scope, Send
 from quaestor import __version__
 from quaestor.demo.progress import DemoProgress, Event
 from quaestor.render.design_tokens import ICON, TOKENS
+from quaestor.web.demo.next_step import VisitorProgress, VisitorStep, choose_next_step
 from quaestor.web.security.headers import HEADERS, PathPrefix, SecurityHeaders
 
 # The desk is imported only when it is ready, so that the page answers within the first second.
@@ -87,10 +88,12 @@ class DemoPages:
 
     def hand_over(self, desk: Starlette, doors: JoinLinks) -> None:
         """Makes the desk available; thread-safe."""
+        desk.state.demo_step = self._find_next_step
         self._desk, self._doors = desk, doors
 
     def hand_over_interviews(self, desk: Starlette, door: str | None) -> None:
         """Makes the desk of the interviews available; thread-safe."""
+        desk.state.demo_step = self._find_next_step
         self._talks, self._talks_door = desk, door
 
     def wait_until_failure_is_shown(self, seconds: float = 3.0) -> None:
@@ -134,12 +137,35 @@ class DemoPages:
         left = None if doors is None else await run_in_threadpool(self._find_unused_links, doors)
         so_far = await run_in_threadpool(self._survey_so_far) if way.survey and doors is not None else None
         talks = await run_in_threadpool(self._find_unused_interview_link) if self._talks is not None else None
-        context = {"way": way, "doors": left, "survey": so_far, "talks": self._talks is not None, "talks_door": talks}
+        following = await run_in_threadpool(self._find_next_step)
+        context = {
+            "next_step": following,
+            "way": way,
+            "doors": left,
+            "survey": so_far,
+            "talks": self._talks is not None,
+            "talks_door": talks,
+        }
         context |= {"interviews_path": INTERVIEWS, "version": __version__}
         shown = self._templates.TemplateResponse(request, "under_way.html", context, headers=_SCRIPTED)
         if way.failure:
             self._failure_shown.set()
         return shown
+
+    def _find_next_step(self) -> VisitorStep | None:
+        """Finds what the visitor does next; reads only what is needed to know it."""
+        desk, doors = self._desk, self._doors
+        if desk is None or doors is None:
+            return None
+        from quaestor.demo.folder import VISITOR
+
+        links = self._find_unused_links(doors)
+        visitor = VisitorProgress(links, () if links.visitor else desk.state.list_left(VISITOR))
+        if not links.visitor and not visitor.left:
+            survey = self._survey_so_far() if self._way.survey else None
+            talks = self._find_unused_interview_link() if self._talks is not None else None
+            visitor = VisitorProgress(links, (), survey is None or survey.people > 0, talks)
+        return choose_next_step(self._way, visitor, INTERVIEWS)
 
     def _find_unused_links(self, doors: JoinLinks) -> JoinLinks:
         from quaestor.demo.folder import drop_used_links

@@ -187,12 +187,12 @@
     input.checked = input.type === "checkbox" ? !input.checked : true;
     if (input.type === "radio") {
       for (const other of facet.querySelectorAll("input[type=checkbox][data-key]")) other.checked = false;
-      const following = facets()[facets().indexOf(facet) + 1];
-      if (following) activate(following);
     } else {
       for (const other of facet.querySelectorAll("input[type=radio]")) other.checked = false;
     }
-    input.closest("li").scrollIntoView({ block: "nearest" });
+    const following = input.type === "radio" && facets()[facets().indexOf(facet) + 1];
+    if (following) activate(following);
+    (following || input.closest("li")).scrollIntoView({ block: "nearest" });
     return true;
   }
 

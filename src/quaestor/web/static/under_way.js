@@ -2,7 +2,7 @@
 // Polls the page once a second and replaces only what changed, so that nothing flickers and focus is kept.
 (() => {
   const page = document.getElementById("content");
-  const parts = ["doors", "survey", "interviews", "standing", "steps", "found"];
+  const parts = ["next-step", "doors", "survey", "interviews", "standing", "steps", "found"];
 
   function take(text) {
     const next = new DOMParser().parseFromString(text, "text/html");

@@ -234,7 +234,7 @@ def _check_new_code(book: Codebook, code: Code) -> Code:
     if code.id in book.codes:
         raise StateError(f"the id {code.id!r} is or was used by a code: choose another id")
     if not code.id or code.id.strip() != code.id:
-        raise StateError(f"{code.id!r} is not a valid id for a code: use lower-case words, as in model-training/loss")
+        raise StateError(f"{code.id!r} is not a valid id for a code: use lower-case words, as in topic/subtopic")
     if code.facet not in book.facets:
         options = suggest(code.facet, book.facets) or "none yet"
         raise StateError(
