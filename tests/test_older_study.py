@@ -102,7 +102,8 @@ def test_the_backup_of_an_older_study_is_restored(older: tuple[str, Path]) -> No
         (root / file).unlink(missing_ok=True)
     assert run(root, ["restore", "{study}/older.backup"])[0] == 0
     first, *more = expected()["studies"][name]["commands"]
-    assert run(root, first["command"])[1] == corrected().get((name, *first["command"]), first["printed"])
+    known_output = corrected().get((name, *first["command"]), first["printed"])
+    assert drop_added(run(root, first["command"])[1], known_output) == known_output
     for entry in more:
         if entry["command"][:2] in (["decisions", "export"], ["interview", "themes"], ["survey", "results"]):
             printed = drop_added(run(root, entry["command"])[1], entry["printed"])

@@ -64,6 +64,8 @@ class Recount:
     turns_together: dict[tuple[str, str], int]
     answers_together: dict[tuple[str, str], int]
     characters_together: dict[tuple[str, str], int]
+    participants_together: dict[tuple[str, str], int]
+    """Pairs of codes → participants with both in one turn or one answer."""
     events: list[tuple[str, ...]]
     new_codes: list[int]
     uncounted: dict[str, dict[str, int]]
@@ -73,6 +75,12 @@ class Recount:
     undecided: dict[str, int]
     alike: dict[tuple[str, str], tuple[int, int]]
     """(round, code) → items on which both raters gave it or neither did, and all compared items."""
+    items: dict[str, int]
+    """By round, the items that still count."""
+    decided: dict[str, int]
+    """By round, the items that still count and have a decision."""
+    ratings: dict[str, int]
+    """By round, the ratings of items that still count."""
 
 
 def recount(root: Path, interviews: Interviews) -> Recount:
@@ -116,6 +124,7 @@ def recount(root: Path, interviews: Interviews) -> Recount:
         _count_pairs([(item, code) for item, _, _, code in quotations]),
         _count_pairs([(turns[item].answer, code) for item, _, _, code in quotations if turns[item].answer]),
         _count_pairs([((item, place), code) for item, low, high, code in quotations for place in range(low, high)]),
+        _count_people([(turns[item], code) for item, _, _, code in quotations]),
         events,
         _count_new_codes(events, [(turns[item].interview, code) for item, _, _, code in quotations]),
         {reason: dict(numbers) for reason, numbers in uncounted.items()},
@@ -193,6 +202,15 @@ def _count_pairs(given: Sequence[tuple[Any, str]]) -> dict[tuple[str, str], int]
     return dict(Counter(pair for codes in units.values() for pair in combinations(sorted(codes), 2)))
 
 
+def _count_people(given: Sequence[tuple[RecountedTurn, str]]) -> dict[tuple[str, str], int]:
+    """Counts the participants who have two codes in one turn or one answer."""
+    people: dict[tuple[str, str], set[str]] = {}
+    for (first, code), (second, other) in combinations(given, 2):
+        if code != other and (first.item == second.item or (first.answer and first.answer == second.answer)):
+            people.setdefault((min(code, other), max(code, other)), set()).add(first.participant)
+    return {pair: len(names) for pair, names in people.items()}
+
+
 def _order_events(interviews: Interviews, there: set[str]) -> list[tuple[str, ...]]:
     days: dict[str, str] = {}
     same: dict[str, str] = {}
@@ -223,7 +241,18 @@ def _count_new_codes(events: Sequence[tuple[str, ...]], given: Sequence[tuple[st
 
 def _compare_raters(
     rounds: Mapping[str, RecountedRound], turns: Mapping[str, RecountedTurn], declined: set[str]
-) -> tuple[dict[str, int], dict[str, int], dict[str, int], dict[tuple[str, str], tuple[int, int]]]:
+) -> tuple[
+    dict[str, int],
+    dict[str, int],
+    dict[str, int],
+    dict[tuple[str, str], tuple[int, int]],
+    dict[str, int],
+    dict[str, int],
+    dict[str, int],
+]:
+    items: dict[str, int] = {}
+    decided: dict[str, int] = {}
+    ratings: dict[str, int] = {}
     compared: dict[str, int] = {}
     disagreements: dict[str, int] = {}
     undecided: dict[str, int] = {}
@@ -234,6 +263,8 @@ def _compare_raters(
             for item in one.items
             if item in turns and turns[item].voice == "participant" and turns[item].participant not in declined
         ]
+        items[name], decided[name] = len(left), sum(item in one.decisions for item in left)
+        ratings[name] = sum(item in given for given in one.ratings.values() for item in left)
         sets = [one.list_code_sets(item) for item in left]
         both = [pair for pair in sets if len(pair) == 2]
         compared[name] = len(both)
@@ -242,4 +273,4 @@ def _compare_raters(
         undecided[name] = sum(item not in one.decisions for item in disputed)
         for code in {code for pair in sets for codes in pair for code in codes}:
             alike[name, code] = (sum((code in first) == (code in second) for first, second in both), len(both))
-    return compared, disagreements, undecided, alike
+    return compared, disagreements, undecided, alike, items, decided, ratings

@@ -57,6 +57,7 @@ _REWORDED = (
         "On average: how many codes so many of these interviews give, over all their orders.",
     ),
     ("characters,characters: Jaccard", "words,words: Jaccard"),
+    (" Participants: with both codes in one turn or one answer.", ""),
     ("ticked something, in an interview held at the desk.", "ticked something, in a conversation held at the desk."),
     *(
         (
