@@ -31,14 +31,16 @@ Row = dict[str, Any]
 
 def row(number: int, **values: Any) -> Row:
     return {
-        "id": number, "title": "a title", "body": "<p>a body</p>", "tags": ["python"], "score": 0, "view_count": 10,
+        "id": number, "item": f"s/question/{number}",
+        "title": "a title", "body": "<p>a body</p>", "tags": ["python"], "score": 0, "view_count": 10,
         "creation_date": datetime(2020, 1, 1), "closed_date": None, "accepted_answer_id": None, **values,
     }  # fmt: skip
 
 
 SCHEMA = pa.schema(
     [
-        ("id", pa.int64()), ("title", pa.string()), ("body", pa.string()), ("tags", pa.list_(pa.string())),
+        ("id", pa.int64()), ("item", pa.string()),
+        ("title", pa.string()), ("body", pa.string()), ("tags", pa.list_(pa.string())),
         ("score", pa.int64()), ("view_count", pa.int64()), ("creation_date", pa.timestamp("ms")),
         ("closed_date", pa.timestamp("ms")), ("accepted_answer_id", pa.int64()),
     ]
@@ -60,7 +62,7 @@ FAMILIES = {"tf": ["tensorflow*"], "torch": ["*pytorch"]}
 def kept(step: Row) -> list[int]:
     questions = ibis.memtable(pa.Table.from_pylist(ROWS, schema=SCHEMA))
     answers = ibis.memtable(ANSWERS)
-    funnel = Funnel(questions, answers, FAMILIES, KINDS, {"refinement": ["s/question/1", "s/question/5"]}, "s")
+    funnel = Funnel(questions, answers, FAMILIES, KINDS, {"refinement": ["s/question/1", "s/question/5"]})
     fell = funnel.dropped_at([StepSettings(step="s", **step)])
     found = questions.select("id", fell=fell).to_pyarrow().to_pylist()
     return sorted(one["id"] for one in found if one["fell"] == 1)

@@ -89,7 +89,7 @@ levels = ["topic", "part"]
 id = "setting"
 facet = "issue"
 name = "Setting"
-key = "o"
+key = "S"
 
 [[code]]
 id = "training"
@@ -532,11 +532,13 @@ def test_agreement_on_an_optional_question_states_its_base(tmp_path: Path) -> No
         "The question topic is optional: agreement is computed from the 46 of 60 items that two or more raters "
         "answered."
     )
-    shown = in_this_process("agreement", "--round", "main", "--facet", "topic", "--study", study.root)
+    shown = in_this_process("agreement", "--round", "main", "--facet", "topic", "--yes", "--study", study.root)
     assert sentence in " ".join(shown.stdout.split())
     assert (
         "optional"
-        not in in_this_process("agreement", "--round", "main", "--facet", "relevance", "--study", study.root).stdout
+        not in in_this_process(
+            "agreement", "--round", "main", "--facet", "relevance", "--yes", "--study", study.root
+        ).stdout
     )
     with open_computed(study) as computed:
         judged = next(threat for threat in list_threats(computed) if threat.startswith("Judgement: in main 2 raters"))

@@ -62,4 +62,4 @@ def test_a_report_stays_up_to_date_in_a_copy(tmp_path: Path) -> None:
     build_report(study, lambda words: None)
     copied = copy(study, tmp_path / "copy")
     with open_coding(copied) as coding:
-        assert check_freshness(copied, coding.state)[0].holds
+        assert check_freshness(copied, coding.state)[0].is_current
