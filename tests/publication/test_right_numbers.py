@@ -80,7 +80,7 @@ levels = ["topic", "part"]
 id = "setting"
 facet = "issue"
 name = "Setting"
-key = "s"
+key = "S"
 
 [[code]]
 id = "training"

@@ -116,7 +116,7 @@ name = "custom loss"
 id = "setting"
 facet = "issue"
 name = "setting"
-key = "s"
+key = "S"
 """
 
 
