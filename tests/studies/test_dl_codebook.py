@@ -119,7 +119,7 @@ def test_every_code_has_a_definition_and_phases_and_objects_have_rules_of_use() 
 
 def test_every_phase_has_a_key_and_a_colour() -> None:
     phases = at_level("issue", "phase")
-    assert "".join(phase["key"] for phase in phases) == "dotperv"
+    assert "".join(phase["key"] for phase in phases) == "dMtperv"
     assert all(re.fullmatch(r"#[0-9a-f]{6}", phase["colour"]) for phase in phases)
 
 
