@@ -187,11 +187,7 @@ def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:
     """Returns by item all decisions of a round, which the rules of a split code depend on."""
     answers_by_item: dict[str, dict[str, Any]] = {}
     round_state = state.rounds.get(name)
-    every = (
-        [decision[-1] for decision in round_state.decisions.values()]
-        if round_state is not None
-        else state.published[name].values()
-    )
+    every = round_state.counted_decisions() if round_state is not None else state.published[name].values()
     for decision in every:
         answers_by_item.setdefault(decision.item, {})[decision.facet] = decision.answer
     return answers_by_item
