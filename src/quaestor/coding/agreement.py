@@ -117,7 +117,7 @@ def find_facet_scale(state: State, name: str, facet: str, *, version: int | None
     optional_of = 0 if facet_plan.required else len(round_state.items_left())
     return FacetScale(
         facet, kind.has_several_codes, _parse_scale(facet_plan.scale), order, erasable, optional_of,
-        describe_condition(facet_plan),
+        describe_condition(facet_plan.ask_if),
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from quaestor.coding.model.decisions import (
     is_simulated,
     list_dependent_cases,
     list_disagreements,
+    list_not_asked,
 )
 from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.settlement import (
@@ -54,6 +55,7 @@ def list_disagreement_rows(
                         (rater, write_cell(plan.facet(case.facet), given_answer))
                         for rater, given_answer in case.answers
                     ],
+                    "not_asked": list_not_asked(state.round(name), case.item, plan.facet(case.facet)),
                     "simulated": is_simulated(state.round(name), case.item),
                     "comments": [
                         {"actor": comment.actor, "text": comment.text, "time": comment.time}
@@ -98,6 +100,7 @@ def _list_tie_rows(coding: CodingSession, name: str, who: str) -> list[dict[str,
             "item": case.item,
             "facet": case.facet,
             "answers": [("", write_cell(plan.facet(case.facet), answer)) for answer in case.answers],
+            "not_asked": [],
             "simulated": is_simulated(state.round(name), case.item),
             "comments": [],
             "tie_comment": write_cell(plan.facet(case.facet), case.comment.answer) if case.comment else "",

@@ -63,7 +63,7 @@ def _describe_facet(facet: Facet, view: RaterView, item: str | None) -> dict[str
         "facet": facet.id,
         "kind": facet.kind,
         "question": facet.question,
-        "ask_if": describe_condition(facet),
+        "ask_if": describe_condition(facet.ask_if),
         "allowed": f"{find_kind(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
         "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_sort_key)],
     }

@@ -96,7 +96,7 @@ def test_one_of_several_codes_fulfils_a_condition() -> None:
 def test_all_conditions_of_a_facet_must_hold() -> None:
     both = replace(TOPIC, id="both", ask_if=(("relevance", ("keep",)), ("topic", ("a",))))
     table = opened(facets=(KEEP, TOPIC, both))
-    assert describe_condition(both) == "relevance is keep and topic is a"
+    assert describe_condition(both.ask_if) == "relevance is keep and topic is a"
     table.rate("first", "i1", relevance="keep", topic="b")
     with pytest.raises(InputError, match="both has no answer"):
         table.rate("first", "i2", relevance="keep", topic="a")

@@ -16,6 +16,7 @@ from tests.support.small_study import ITEMS, small_study
 from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.coding.codebook import import_codebook
+from quaestor.coding.disagreements import settle_item
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
@@ -50,6 +51,7 @@ items = { after = "how-to" }
 facets = ["relevance", "topic", "why", "reason"]
 raters = ["rater-1", "rater-2"]
 """
+KEPT, EXCLUDED = {"relevance": "keep", "topic": "data"}, {"relevance": "exclude: crash", "reason": "log"}
 PRACTICE = """
 practice = [{ item = "forum/question/13", answers = { relevance = "keep", topic = "data" }, feedback = "It is data." }]
 """
@@ -249,13 +251,43 @@ def test_without_scripts_the_next_question_follows_on_the_page_that_is_sent_back
 def test_the_list_and_the_page_of_a_case_say_who_was_not_asked(app: Starlette, study: Study) -> None:
     with open_coding(study) as coding:
         for item in ITEMS:
-            excluded = {"relevance": "exclude: crash", "reason": "log"}
-            kept = {"relevance": "keep", "topic": "data"}
-            rate(coding, "asked", "rater-1", item, kept if item == ITEMS[0] else excluded)
-            rate(coding, "asked", "rater-2", item, excluded)
+            rate(coding, "asked", "rater-1", item, KEPT if item == ITEMS[0] else EXCLUDED)
+            rate(coding, "asked", "rater-2", item, EXCLUDED)
     close_by_name(study, "asked", None)
     lead = visitor(app)
     join(lead, invited(study.root, Role.LEAD))
-    listing = lead.get("/rounds/asked/disagreements")
-    if "confirm" in listing.text.lower() and 'name="csrf"' in listing.text and "Disagreements in" not in listing.text:
-        raise AssertionError(listing.text)
+    address = "/rounds/asked/disagreements"
+    csrf = csrf_in(lead.get(address).text)
+    assert lead.post(address, data={"csrf": csrf}, headers={"origin": HERE}).status_code == 303
+    assert "topic" not in lead.get(address).text, "the disagreement is on the relevance"
+    settle_item(study, "asked", "lead", ITEMS[0], "relevance", "keep", "one-person", "it is no crash")
+    listing = lead.get(address).text
+    assert "<span>data</span>" in listing
+    assert "<span>not asked</span>" in listing
+    case = lead.get(address, params={"item": ITEMS[0], "facet": "topic"}).text
+    assert "Asked only if relevance is keep." in case
+    assert "Not asked, because of another answer: rater-2." in case
+    assert "topic only if relevance is keep; why only if topic is other" in lead.get("/rounds/asked").text
+    settle_item(study, "asked", "lead", ITEMS[0], "topic", "other", "one-person", "neither")
+    settle_item(study, "asked", "lead", ITEMS[0], "relevance", "exclude: crash", "one-person", "it is one")
+    assert "topic" not in lead.get(address).text, "nothing is left to settle about the topic"
+
+
+def test_a_case_that_nobody_was_asked_about_can_be_settled_on_its_page(app: Starlette, study: Study) -> None:
+    with open_coding(study) as coding:
+        for item in ITEMS:
+            for rater in ("rater-1", "rater-2"):
+                judged = item != ITEMS[0] or rater == "rater-1"
+                rate(coding, "asked", rater, item, EXCLUDED if judged else {"relevance": "cannot judge"})
+    close_by_name(study, "asked", None)
+    settle_item(study, "asked", "lead", ITEMS[0], "relevance", "keep", "one-person", "it is no crash")
+    lead = visitor(app)
+    join(lead, invited(study.root, Role.LEAD))
+    address = f"/rounds/asked/disagreements?item={ITEMS[0]}&facet=topic"
+    page = lead.get(address).text
+    assert "Asked only if relevance is keep: no rater was asked." in page
+    fields = {"item": ITEMS[0], "facet": "topic", "key": "k1", "seen": "0", "other": "model", "how": "one-person"}
+    data = {"csrf": csrf_in(page), "reason": "read it", **fields}
+    assert lead.post("/rounds/asked/decisions", data=data, headers={"origin": HERE}).status_code == 303
+    with open_coding(study) as coding:
+        assert coding.state.round("asked").last_decisions("topic")[ITEMS[0]].answer == "model"

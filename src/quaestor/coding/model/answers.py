@@ -25,7 +25,9 @@ def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -
         is_answered = answer is not None and answer != ""
         if not find_asked(plan, facet, checked):
             if is_answered:
-                raise InputError(f"{facet.id} is asked only if {describe_condition(facet)}: leave it without an answer")
+                raise InputError(
+                    f"{facet.id} is asked only if {describe_condition(facet.ask_if)}: leave it without an answer"
+                )
             continue
         if not is_answered:
             if facet.required:

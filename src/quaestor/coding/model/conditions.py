@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quaestor.base.names import join_with_or
@@ -38,6 +38,6 @@ def matches_condition(facet: Facet, answer: Any, accepted: tuple[str, ...]) -> b
     return any(code in accepted for code in ([label] if isinstance(label, str) else label or ()))
 
 
-def describe_condition(facet: Facet) -> str:
-    """Returns the condition as the end of a sentence, such as "relevance is keep"; empty if there is none."""
-    return " and ".join(f"{name} is {join_with_or(answers)}" for name, answers in facet.ask_if)
+def describe_condition(ask_if: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """Returns the condition of a facet as the end of a sentence, such as "relevance is keep"; empty if it has none."""
+    return " and ".join(f"{name} is {join_with_or(answers)}" for name, answers in ask_if)

@@ -29,6 +29,12 @@ def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[s
     return answers
 
 
+def list_not_asked(round_state: RoundState, item: str, facet: Facet) -> list[str]:
+    """Returns the raters of an item whose own answers to other facets did not lead to this one."""
+    ratings = (round_state.rating_in_slot(slot, item) for slot in round_state.slots) if facet.ask_if else ()
+    return [rating.rater for rating in ratings if rating and not find_asked(round_state.plan, facet, rating.answers)]
+
+
 def all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
     """Returns whether all answers are equal; phrases are compared after unifying their words."""
     kind, words = find_kind(facet), find_all_words(round_state)

@@ -82,7 +82,7 @@ def _check_practice(state: State, plan: RoundPlan) -> None:
             if facet.id in known and not find_asked(plan, facet, known):
                 raise StateError(
                     f"the practice item {practice.item!r} of {plan.round!r} answers {facet.id!r}, which is asked only "
-                    f"if {describe_condition(facet)}: remove that answer, or add the others"
+                    f"if {describe_condition(facet.ask_if)}: remove that answer, or add the others"
                 )
 
 

@@ -234,7 +234,7 @@ def _require_asked(round_state: RoundState, item: str, facet: Facet) -> None:
     is_asked = not facet.ask_if or compare_item(round_state, item).find_asked(round_state.plan, facet)
     if not is_asked:
         problem = "which is not decided yet: settle that first" if is_asked is None else "which is decided otherwise"
-        raise StateError(f"{facet.id!r} is asked about {item!r} only if {describe_condition(facet)}, {problem}")
+        raise StateError(f"{facet.id!r} is asked about {item!r} only if {describe_condition(facet.ask_if)}, {problem}")
 
 
 def _is_rated(round_state: RoundState, item: str) -> bool:
