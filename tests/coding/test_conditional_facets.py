@@ -27,6 +27,7 @@ from quaestor.people.roles import Role
 from quaestor.publication.publication import compute_publication, open_computed
 from quaestor.publication.results.threats import list_threats
 from quaestor.search.coded_items import VisibleDecisions
+from quaestor.search.item_history import DECISION, build_item_history
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.simulated_raters import add_missing_ratings, simulate_settling
 
@@ -223,6 +224,10 @@ def test_a_decision_counts_nowhere_once_its_question_is_not_asked(closed: Study)
         assert [row["facet"] for row in rows if row["item"] == ITEMS[4]] == ["cause"]
         answers = VisibleDecisions(Visibility(coding.state, "lead", Viewer("lead", Role.LEAD))).list_answers(ITEMS[4])
         assert [answer.facet for answer in answers] == ["cause"]
+        history = build_item_history(closed, coding, ITEMS[4], Viewer("lead", Role.LEAD))
+        decisions = [event for part in history.rounds for event in part.events if event.kind == DECISION]
+        superseded = {event.answers[0][0]: event.superseded for event in decisions}
+        assert superseded == {"cause": False, "sub": True}, "the last decision on the cause counts, none on the part"
     open_by_name(closed, "confirmed", None)
     with open_coding(closed) as coding:
         proposals = coding.state.round("confirmed").plan.proposals

@@ -123,7 +123,7 @@ def find_decision(state: State, name: str, item: str, facet: str) -> Decision | 
         return state.published[name].get((item, facet))
     round_state = state.rounds[name]
     decisions = round_state.decisions.get((item, facet))
-    counts = decisions and item not in round_state.gone and round_state.is_asked(item, facet)
+    counts = decisions and item not in round_state.gone and round_state.find_asked(item, facet)
     return decisions[-1] if decisions and counts else None
 
 

@@ -185,7 +185,7 @@ def _build_round(study: Study, sight: Visibility, round_state: RoundState, item:
             events += [
                 (decision.number, _build_decision(study, sight, name, decision, last=counts))
                 for decision in decisions
-                for counts in [decision is decisions[-1] and round_state.is_asked(item, facet.id)]
+                for counts in [decision is decisions[-1] and round_state.find_asked(item, facet.id) is True]
             ]
     return RoundHistory(
         name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from quaestor.coding.model.decisions import (
     list_incomplete_cases,
     list_kept,
 )
+from quaestor.coding.model.phrases import list_agreed_phrases
 from quaestor.coding.model.ratings import build_practice_act, build_rating_act
 from quaestor.coding.model.records import Facet, Practice
 from quaestor.coding.model.settlement import build_assent_acts, build_settling_acts
@@ -104,7 +106,7 @@ def test_all_conditions_of_a_facet_must_hold() -> None:
 
 def test_a_plan_of_an_earlier_version_has_no_conditions_and_a_new_one_keeps_them() -> None:
     plan = opened(facets=FACETS).state.round("main").plan
-    payload = write_plan(plan)
+    payload = json.loads(json.dumps(write_plan(plan)))
     assert read_plan(payload) == plan
     for facet in payload["facets"]:
         del facet["ask_if"]
@@ -219,6 +221,16 @@ def test_what_is_kept_is_known_although_some_items_were_not_asked() -> None:
     assert list_kept(table.state, "main") is None
     table.settle("first", "i2", "language", "other")
     assert list_kept(table.state, "main") == {"i1"}
+
+
+def test_a_phrase_that_is_not_asked_in_the_end_is_no_agreed_phrase() -> None:
+    cause = Facet("cause", "single", options=("a", "b", "c"))
+    phrase = Facet("phrase", "phrase", ask_if=(("cause", ("a", "b")),))
+    first, second = ({"cause": cause, "phrase": "load, model"} for cause in "ab")
+    table = closed((first, second), (first, first), facets=(cause, phrase))
+    assert list_agreed_phrases(table.state.round("main")).keys() == {"i1", "i2"}
+    table.settle("first", "i1", "cause", "c")
+    assert list_agreed_phrases(table.state.round("main")).keys() == {"i2"}
 
 
 def test_agreement_uses_only_items_that_were_asked_and_states_its_base() -> None:

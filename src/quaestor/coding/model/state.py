@@ -229,10 +229,10 @@ class RoundState:
         last = [decisions[-1] for (item, _), decisions in self.decisions.items() if item not in self.gone]
         if not has_conditions(self.plan):
             return last
-        return [decision for decision in last if self.is_asked(decision.item, decision.facet)]
+        return [decision for decision in last if self.find_asked(decision.item, decision.facet)]
 
-    def is_asked(self, item: str, facet: str) -> bool:
-        """Returns whether the decisions on an item fulfil the condition of a facet, if it has one."""
+    def find_asked(self, item: str, facet: str) -> bool | None:
+        """Returns whether the decisions on an item fulfil the condition of a facet; None while one is missing."""
         facet_plan = self.plan.facet(facet)
         if not facet_plan.ask_if:
             return True
@@ -241,7 +241,7 @@ class RoundState:
             for other in self.plan.facets
             if (item, other.id) in self.decisions
         }
-        return find_asked(self.plan, facet_plan, answers) is True
+        return find_asked(self.plan, facet_plan, answers)
 
     def last_decisions(self, facet: str) -> dict[str, Decision]:
         """Returns the last decision on a facet of each item that still counts."""

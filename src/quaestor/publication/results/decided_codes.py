@@ -171,7 +171,7 @@ def _list_unanswered(state: State, name: str, facet: str) -> dict[str, str]:
     )
     return {
         item: f"the question is asked only if {condition}"
-        if condition and not round_state.is_asked(item, facet)
+        if condition and not round_state.find_asked(item, facet)
         else "the question is optional, and no rater answered it"
         for item in items
     }
