@@ -100,10 +100,14 @@ name = "loss"
 """
 
 
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Study:
+ALWAYS, IF_KEPT = "required = false", 'ask_if = { relevance = "keep" }'
+"""The topic is asked about every item and optional, or asked and required where the relevance is keep."""
+
+
+@pytest.fixture(scope="module", params=[ALWAYS, IF_KEPT], ids=["optional", "under a condition"])
+def template(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Study:
     posts = "\n".join(["id,title", *(f"{number},how to do {number}" for number in range(11, 17))])
-    files = {"posts.csv": posts, "study.toml": STUDY, "codebook.toml": CODEBOOK}
+    files = {"posts.csv": posts, "study.toml": STUDY.replace(ALWAYS, request.param), "codebook.toml": CODEBOOK}
     study = study_of(tmp_path_factory.mktemp("recounts") / "study", files)
     import_codebook(study)
     return study
@@ -118,6 +122,7 @@ class Recount:
         self.slots: dict[str, list[list[str]]] = {}
         self.decided: dict[str, dict[tuple[str, str], tuple[int, Any, str]]] = {"main": {}, "again": {}}
         self.merged: dict[str, str] = {}
+        self.conditional = False
         with sqlite3.connect(root / "study.db") as store:
             rows = store.execute("SELECT number, kind, actor, payload FROM acts ORDER BY number").fetchall()
         for number, kind, actor, payload in rows:
@@ -128,6 +133,7 @@ class Recount:
     def round_open(self, number: int, actor: str, payload: dict[str, Any]) -> None:
         name = payload["plan"]["round"]
         self.open[name], self.slots[name] = True, [[rater] for rater in payload["plan"]["raters"]]
+        self.conditional |= any(facet["ask_if"] for facet in payload["plan"]["facets"])
 
     def round_close(self, number: int, actor: str, payload: dict[str, Any]) -> None:
         self.open[payload["round"]] = False
@@ -142,6 +148,9 @@ class Recount:
     def rating(self, number: int, actor: str, payload: dict[str, Any]) -> None:
         place = next(place for place, slot in enumerate(self.slots[payload["round"]]) if actor in slot)
         self.ratings[payload["round"]][place, payload["item"]] = payload["answers"]
+        if self.conditional and payload["round"] == "main":
+            kept = payload["answers"]["relevance"] == {"answer": "keep"}
+            assert ("topic" in payload["answers"]) == kept, "an answer is given exactly where it is asked"
 
     def decision(self, number: int, actor: str, payload: dict[str, Any]) -> None:
         for entry in payload["decisions"]:
@@ -168,6 +177,9 @@ class Recount:
         ratings = (self.ratings[name].get((place, item)) for place in range(2))
         return [rating[facet] for rating in ratings if rating and facet in rating]
 
+    def rated(self, name: str, item: str) -> bool:
+        return any((place, item) in self.ratings[name] for place in range(2))
+
     def undecided(self, name: str) -> Counter[str]:
         """Items by reason; an item can have several."""
         out = {item for (item, facet), (_, answer, _) in self.decided[name].items()
@@ -178,8 +190,19 @@ class Recount:
                 if item in out or (item, facet) in self.decided[name]:
                     continue
                 answers = self.answers(name, item, facet)
+                if facet == "topic" and self.conditional and self.rated(name, item):
+                    agreed = self.answers(name, item, "relevance")
+                    is_kept = (item, "relevance") in self.decided[name] or agreed == [{"answer": "keep"}] * 2
+                    if agreed == [{"answer": "exclude"}] * 2:
+                        continue
+                    if not is_kept:
+                        reasons.setdefault("waiting", set()).add(item)
+                        continue
+                    if not answers:
+                        reasons.setdefault("incomplete", set()).add(item)
+                        continue
                 labels = {answer["answer"] if isinstance(answer, dict) else answer for answer in answers}
-                rated = any((place, item) in self.ratings[name] for place in range(2))
+                rated = self.rated(name, item)
                 if len(labels) > 1 or "cannot judge" in labels:
                     reasons.setdefault("disagreements", set()).add(item)
                 elif len(answers) == 1:
@@ -194,6 +217,9 @@ class Recount:
         """Counted items by their code today."""
         counts: Counter[str] = Counter()
         for (item, facet), (_, answer, _) in self.decided["main"].items():
+            relevance = self.decided["main"].get((item, "relevance"), (0, {"answer": "open"}, ""))[1]["answer"]
+            if facet == "topic" and self.conditional and relevance != "keep":
+                continue
             if facet == "topic" and item not in self.excluded():
                 code = answer
                 while code in self.merged:
@@ -202,21 +228,31 @@ class Recount:
         return counts
 
 
-def random_answer(dice: random.Random) -> dict[str, Any]:
+def random_answer(dice: random.Random, conditional: bool) -> dict[str, Any]:
     relevance = dice.choice(["keep", "keep", "keep", "exclude", "cannot judge"])
     answers: dict[str, Any] = {"relevance": relevance}
-    if dice.random() < 0.8:
+    if relevance == "keep" if conditional else dice.random() < 0.8:
         answers["topic"] = dice.choice([*CODES, CODES[0], CODES[0]])
     return answers
+
+
+def is_conditional(coding: CodingSession) -> bool:
+    return bool(coding.study.settings.facets["topic"].ask_if)
 
 
 def rate_most(coding: CodingSession, dice: random.Random) -> None:
     """Both raters rate most items, and mostly agree, so that many sequences get as far as publishing."""
     for item in ITEMS:
-        answers = random_answer(dice)
+        answers = random_answer(dice, is_conditional(coding))
         for rater in RATERS:
             if dice.random() < 0.9:
-                rate(coding, "main", rater, item, answers if dice.random() < 0.7 else random_answer(dice))
+                rate(
+                    coding,
+                    "main",
+                    rater,
+                    item,
+                    answers if dice.random() < 0.7 else random_answer(dice, is_conditional(coding)),
+                )
 
 
 def act_at_random(coding: CodingSession, dice: random.Random) -> None:
@@ -227,12 +263,12 @@ def act_at_random(coding: CodingSession, dice: random.Random) -> None:
 
     def rate_some() -> None:
         for rated in dice.sample(ITEMS, dice.randint(1, len(ITEMS))):
-            answers = random_answer(dice)
+            answers = random_answer(dice, is_conditional(coding))
             chosen = answers if name == "main" else {"relevance": answers["relevance"]}
             rate(coding, name, actor, rated, chosen)
 
     def settle() -> None:
-        answer = random_answer(dice)
+        answer = random_answer(dice, is_conditional(coding))
         value = answer["relevance"] if facet == "relevance" else answer.get("topic", CODES[0])
         how, reason = dice.choice(["discussion", "one-person"]), dice.choice(["", "because"])
         settle_item(coding, name, actor, item, facet, value, how, reason)
@@ -264,7 +300,7 @@ def check_counts(coding: CodingSession, study: Study) -> int:
             continue
         undecided = find_undecided(state, name)
         counted = {reason: len({item for item, _ in getattr(undecided, reason)})
-                   for reason in ("disagreements", "incomplete", "agreed", "unrated")}  # fmt: skip
+                   for reason in ("disagreements", "incomplete", "agreed", "unrated", "waiting")}  # fmt: skip
         assert Counter({reason: count for reason, count in counted.items() if count}) == recount.undecided(name)
         pairs = [(recount.ratings[name].get((0, item)), recount.ratings[name].get((1, item))) for item in ITEMS]
         both = [(one["relevance"], two["relevance"]) for one, two in pairs if one and two]
@@ -274,26 +310,31 @@ def check_counts(coding: CodingSession, study: Study) -> int:
             agreement = compute_round_agreement(state, name, "relevance")
             assert agreement.n == len(judged)
             assert agreement.percent.value == pytest.approx(same / len(judged))
+        topics = [
+            (one["topic"], two["topic"]) for one, two in pairs if one and two and "topic" in one and "topic" in two
+        ]
+        if name == "main" and len(topics) > 1:
+            assert compute_round_agreement(state, name, "topic").n == len(topics)
         for (item, facet), (_, _, how) in recount.decided[name].items():
             if how == "agreement":
                 assert len(recount.answers(name, item, facet)) == 2, "one rating is no agreement"
     if recount.open.get("main", True):
         return 0
     uses = collect_uses(state, decided=["main"])
-    topics = recount.topics()
+    counted_topics = recount.topics()
     counts = count_items(uses, state.history.latest)
-    assert {code: len(counts.own.get(code, ())) for code in CODES if counts.own.get(code)} == dict(topics)
-    if not topics:
+    assert {code: len(counts.own.get(code, ())) for code in CODES if counts.own.get(code)} == dict(counted_topics)
+    if not counted_topics:
         with pytest.raises(QuaestorError), open_computed(study):
             pass
         return 0
     with open_computed(study) as computed:
         publication = compute_publication(computed, lambda message: None)
     table = {row.key: row.cells[-1].values[0] for row in publication.tables["1"].rows()}
-    assert table["total"] == sum(topics.values())
-    assert table.get("setting", 0) == topics["setting"]
-    assert table.get("training", 0) == topics["training"] + topics["training/loss"]
-    return sum(topics.values())
+    assert table["total"] == sum(counted_topics.values())
+    assert table.get("setting", 0) == counted_topics["setting"]
+    assert table.get("training", 0) == counted_topics["training"] + counted_topics["training/loss"]
+    return sum(counted_topics.values())
 
 
 @pytest.mark.slow

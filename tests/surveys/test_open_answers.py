@@ -75,7 +75,7 @@ def forms(words: str) -> Mapping[str, Form]:
 
 
 def rated_study(
-    folder: Path, question: str = "hardest", facets: tuple[str, ...] = ("theme",)
+    folder: Path, question: str = "hardest", facets: tuple[str, ...] = ("theme",), declared: str = FACET
 ) -> tuple[Study, dict[str, str]]:
     """Open answers to a question as the items of an open round; what was said by item."""
     with fielded(folder, QUESTIONNAIRE.replace(ONE_ROW, TWO_ROWS)) as surveys:
@@ -85,7 +85,7 @@ def rated_study(
         said = {answer.item: answer.text for answer in open_answers(surveys, NAME, question)}
     (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
     file = folder / "study.toml"
-    file.write_text(file.read_text("utf-8") + FACET, "utf-8")
+    file.write_text(file.read_text("utf-8") + declared, "utf-8")
     study = open_study(folder)
     ingest_source(study, f"{NAME}-{question}")
     run_funnel(study)
@@ -158,6 +158,30 @@ def test_themes_leave_out_excluded_answers_and_name_what_is_undecided(tmp_path: 
     assert [(theme.code, theme.participants) for theme in found.themes] == [("speed", 2), ("layers", 1)]
     assert (found.participants, found.unrated) == (2, 1)
     assert "1 answer was not rated and is not counted." in themes_table(found).notes
+
+
+def test_themes_wait_for_the_decision_that_says_whether_they_are_asked(tmp_path: Path) -> None:
+    declared = FACET.replace('codes = "theme"', 'codes = "theme"\nask_if = { relevance = "keep" }')
+    study, said = rated_study(tmp_path, facets=("relevance", "theme"), declared=declared)
+    items = list(said)
+    with open_coding(study) as coding:
+        for item in items:
+            for rater in ("rater-1", "rater-2"):
+                kept = item != items[0] or rater == "rater-1"
+                answers = {"relevance": "keep", "theme": "speed"} if kept else {"relevance": "exclude"}
+                rate(coding, "considerations", rater, item, answers)
+    close_by_name(study, "considerations", None)
+    with pytest.raises(StateError, match="1 waiting for another decision in the round"):
+        counted(study)
+    settle_with_assents(study, "considerations", "rater-1", items[0], "relevance", "keep")
+    with pytest.raises(StateError, match="1 answered by fewer raters than planned"):
+        counted(study)
+    settle_with_assents(study, "considerations", "rater-1", items[0], "theme", "layers")
+    found = counted(study)
+    assert (found.participants, [(theme.code, theme.items) for theme in found.themes]) == (
+        4,
+        [("speed", 3), ("layers", 1)],
+    )
 
 
 def test_withdrawn_participants_are_excluded_from_counts_and_mentioned(tmp_path: Path) -> None:

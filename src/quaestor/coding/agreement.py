@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from quaestor.base.errors import InputError
-from quaestor.base.names import join_with_or, sort_by_similarity, suggest
+from quaestor.base.names import count_of, join_with_or, sort_by_similarity, suggest
+from quaestor.coding.model.conditions import describe_condition
 from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.facet_kinds.base import Label, allowed_choices
-from quaestor.coding.model.ratings import list_drift_labels, list_labels
+from quaestor.coding.model.facet_kinds.base import allowed_choices
+from quaestor.coding.model.ratings import ComparedLabel, NotAsked, list_drift_labels, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE, EVIDENCE
 from quaestor.coding.model.state import State
 from quaestor.evidence.table_rows import read_header, read_rows
@@ -19,6 +20,7 @@ from quaestor.measures.records import Agreement, Estimate, Scale
 
 __all__ = [
     "Agreement",
+    "AskedItems",
     "Estimate",
     "FacetScale",
     "RatingTable",
@@ -28,6 +30,7 @@ __all__ = [
     "compute_agreement",
     "compute_file_agreement",
     "compute_round_agreement",
+    "count_asked",
     "find_estimate",
     "find_facet_scale",
     "to_json",
@@ -70,11 +73,11 @@ def compute_round_agreement(
     if against and facet not in [other.id for other in state.round(against).plan.facets]:
         raise InputError(f"the round {against!r} has no facet {facet!r}: it cannot be compared with {name!r}")
     if against:  # the unit is then an item of one rater, not an item of the round
-        scale = replace(scale, optional_of=0)
+        scale = replace(scale, optional_of=0, asked_by="in both rounds")
     labels = (
         list_drift_labels(state, name, against, facet) if against else list_labels(state, name, facet, version, level)
     )
-    return compute_agreement(scale, build_table(scale, labels), seed=seed)
+    return compute_agreement(scale, build_table(scale, labels), count_asked(labels), seed=seed)
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,9 @@ class FacetScale:
     """Whether labels are words that a withdrawal can erase, so that no statistic may depend on their order."""
     optional_of: int = 0
     """For an optional facet of a round: the number of items of the round."""
+    condition: str = ""
+    """For a facet that is asked under a condition: the condition."""
+    asked_by: str = "by all raters"
 
 
 def find_facet_scale(state: State, name: str, facet: str, *, version: int | None = None, level: str = "") -> FacetScale:
@@ -109,29 +115,56 @@ def find_facet_scale(state: State, name: str, facet: str, *, version: int | None
     order = tuple(allowed_choices(facet_plan, book)) if facet_plan.scale == "ordinal" else ()
     erasable = kind.unifies_words and round_state.plan.origin not in (EVIDENCE, "")
     optional_of = 0 if facet_plan.required else len(round_state.items_left())
-    return FacetScale(facet, kind.has_several_codes, _parse_scale(facet_plan.scale), order, erasable, optional_of)
+    return FacetScale(
+        facet, kind.has_several_codes, _parse_scale(facet_plan.scale), order, erasable, optional_of,
+        describe_condition(facet_plan.ask_if),
+    )  # fmt: skip
 
 
-def build_table(scale: FacetScale, labels: Sequence[tuple[str, str, Label | None]]) -> RatingTable:
-    """Builds the table that agreement is computed from."""
+@dataclass(frozen=True)
+class AskedItems:
+    """How many of the items with two or more ratings a facet was asked in all of them."""
+
+    by_all: int
+    of: int
+
+
+def count_asked(labels: Iterable[ComparedLabel]) -> AskedItems:
+    asked: dict[str, list[bool]] = {}
+    for item, _, label in labels:
+        asked.setdefault(item, []).append(label is not NotAsked.NOT_ASKED)
+    shared = [ratings for ratings in asked.values() if len(ratings) > 1]
+    return AskedItems(sum(map(all, shared)), len(shared))
+
+
+def build_table(scale: FacetScale, labels: Sequence[ComparedLabel]) -> RatingTable:
+    """Builds the table that agreement is computed from; a rater who was not asked has no label."""
+    asked = [label for label in labels if label[2] is not NotAsked.NOT_ASKED]
     if scale.several:
-        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in labels]
+        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in asked]
         return build_set_table(sets, cannot_judge=[CANNOT_JUDGE])
-    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in labels]
+    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in asked]
     first = scale.first_used_first
     return build_rating_table(single, order=scale.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
 
 
-def compute_agreement(facet_scale: FacetScale, table: RatingTable, *, seed: int = 0) -> Agreement:
+def compute_agreement(facet_scale: FacetScale, table: RatingTable, asked: AskedItems, *, seed: int = 0) -> Agreement:
+    """Computes the agreement on a facet; its first warning states the base if not every item was asked or answered."""
     scale: Scale = "nominal" if facet_scale.several else facet_scale.scale
     result = agreement(table, facet=facet_scale.facet, scale=scale, seed=seed)
-    if result.n >= facet_scale.optional_of:
-        return result
-    base = (
-        f"The question {facet_scale.facet} is optional: agreement is computed from the {result.n:,} of "
-        f"{facet_scale.optional_of:,} items that two or more raters answered."
-    )
-    return replace(result, warnings=(base, *result.warnings))
+    bases = []
+    if facet_scale.condition:
+        rest = "" if result.n == asked.by_all else f"; agreement is computed from {count_of(result.n, 'item')}"
+        bases.append(
+            f"The question {facet_scale.facet} is asked only if {facet_scale.condition}: {asked.by_all:,} of "
+            f"{count_of(asked.of, 'item')} were asked {facet_scale.asked_by}{rest}."
+        )
+    elif result.n < facet_scale.optional_of:
+        bases.append(
+            f"The question {facet_scale.facet} is optional: agreement is computed from the {result.n:,} of "
+            f"{facet_scale.optional_of:,} items that two or more raters answered."
+        )
+    return replace(result, warnings=(*bases, *result.warnings))
 
 
 def _parse_scale(name: str) -> Scale:

@@ -13,10 +13,10 @@ from quaestor.coding.agreement import (
     RatingTable,
     build_table,
     compute_agreement,
+    count_asked,
     find_facet_scale,
 )
-from quaestor.coding.model.facet_kinds.base import Label
-from quaestor.coding.model.ratings import list_slot_labels
+from quaestor.coding.model.ratings import ComparedLabel, list_slot_labels
 from quaestor.coding.model.state import CLOSED, RoundState
 from quaestor.coding.session import CodingSession
 
@@ -107,8 +107,9 @@ def _compute(coding: CodingSession, scale: FacetScale, request: _AgreementReques
     """Reads the labels in batches under the lock and computes without it, so that others can go on rating."""
     result: CachedAgreement | QuaestorError
     try:
-        table = build_table(scale, _read_labels(coding, request))
-        result = CachedAgreement(compute_agreement(scale, table), table, request.ratings)
+        labels = _read_labels(coding, request)
+        table = build_table(scale, labels)
+        result = CachedAgreement(compute_agreement(scale, table, count_asked(labels)), table, request.ratings)
     except QuaestorError as refusal:
         result = refusal
     with coding.locked_state() as state:
@@ -116,8 +117,8 @@ def _compute(coding: CodingSession, scale: FacetScale, request: _AgreementReques
     return result
 
 
-def _read_labels(coding: CodingSession, request: _AgreementRequest) -> list[tuple[str, str, Label | None]]:
-    labels: list[tuple[str, str, Label | None]] = []
+def _read_labels(coding: CodingSession, request: _AgreementRequest) -> list[ComparedLabel]:
+    labels: list[ComparedLabel] = []
     number, start = 0, 0
     while True:
         with coding.locked_state() as state:

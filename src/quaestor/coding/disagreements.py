@@ -9,7 +9,14 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.answers import check_answer, write_cell
-from quaestor.coding.model.decisions import build_agreed_act, is_simulated, list_disagreements
+from quaestor.coding.model.conditions import has_conditions
+from quaestor.coding.model.decisions import (
+    build_agreed_act,
+    is_simulated,
+    list_dependent_cases,
+    list_disagreements,
+    list_not_asked,
+)
 from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.settlement import (
     DISCUSSION,
@@ -48,6 +55,7 @@ def list_disagreement_rows(
                         (rater, write_cell(plan.facet(case.facet), given_answer))
                         for rater, given_answer in case.answers
                     ],
+                    "not_asked": list_not_asked(state.round(name), case.item, plan.facet(case.facet)),
                     "simulated": is_simulated(state.round(name), case.item),
                     "comments": [
                         {"actor": comment.actor, "text": comment.text, "time": comment.time}
@@ -85,13 +93,14 @@ def _list_tie_rows(coding: CodingSession, name: str, who: str) -> list[dict[str,
     plan = state.round(name).plan
     decisions = {
         (disagreement.item, disagreement.facet): disagreement.decision
-        for disagreement in list_disagreements(state, name)
+        for disagreement in [*list_disagreements(state, name), *list_dependent_cases(state, name)]
     }
     return [
         {
             "item": case.item,
             "facet": case.facet,
             "answers": [("", write_cell(plan.facet(case.facet), answer)) for answer in case.answers],
+            "not_asked": [],
             "simulated": is_simulated(state.round(name), case.item),
             "comments": [],
             "tie_comment": write_cell(plan.facet(case.facet), case.comment.answer) if case.comment else "",
@@ -117,8 +126,21 @@ def settle_agreed(study: StudyOrSession, name: str, actor: str | None, incomplet
         who = actor or coding.lead
         if incomplete:
             require_lead(coding, actor, "decide answers that fewer raters gave than planned")
-        acts = coding.act(lambda state: build_agreed_act(state, name, who, incomplete=incomplete))
-        return sum(len(act.payload["decisions"]) for act in acts)
+        return _record_agreed(coding, name, who, incomplete=incomplete)
+
+
+def _record_agreed(coding: CodingSession, name: str, actor: str, *, incomplete: str = "", item: str = "") -> int:
+    """Records the answers on which the raters agree, then those that these decisions require; returns how many."""
+    count = 0
+    while acts := coding.act(lambda state: build_agreed_act(state, name, actor, incomplete=incomplete, item=item)):
+        count += sum(len(act.payload["decisions"]) for act in acts)
+    return count
+
+
+def _record_dependent_answers(coding: CodingSession, name: str, actor: str, item: str) -> None:
+    """Decides the agreed answers of an item that count because of the decision just recorded on another facet."""
+    if has_conditions(coding.state.round(name).plan):
+        _record_agreed(coding, name, actor, item=item)
 
 
 def comment_on_item(
@@ -177,7 +199,9 @@ def break_tie(
             ]
             return _is_repeat(known, "tie.comment", actor, payload, bool(decisions) is settling)
 
-        return coding.act(act, key, same)[0].number
+        number = coding.act(act, key, same)[0].number
+        _record_dependent_answers(coding, name, actor, item)
+        return number
 
 
 def settle_item(
@@ -225,6 +249,7 @@ def settle_item(
             return _is_repeat(known, "decision", who, {"round": name, "decisions": [entry], **more})
 
         acts = coding.act(act, key, same)
+        _record_dependent_answers(coding, name, who, item)
         record_view(coding, name, who)
         return acts[0].number
 
@@ -252,6 +277,7 @@ def assent_to_proposal(
             return _is_repeat(known, "decision.assent", actor, sent)
 
         coding.act(act, key, same)
+        _record_dependent_answers(coding, name, actor, item)
         record_view(coding, name, actor)
         return (item, _find_facet(coding.state, name, facet)) not in coding.state.round(name).proposals
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quaestor.coding.model.answers import check_answer, name_answer, write_cell
+from quaestor.coding.model.conditions import describe_condition, find_asked
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import KEYS, AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import find_passage_facet, require_passage_facet
@@ -62,6 +63,7 @@ def _describe_facet(facet: Facet, view: RaterView, item: str | None) -> dict[str
         "facet": facet.id,
         "kind": facet.kind,
         "question": facet.question,
+        "ask_if": describe_condition(facet.ask_if),
         "allowed": f"{find_kind(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
         "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_sort_key)],
     }
@@ -132,14 +134,14 @@ def record_practice(
     plan = state.round(name).plan
     practice = next(exercise for exercise in plan.practice if exercise.item == item)
     new, right, feedback = outcomes[-1]
+    given = new.payload["answers"]
     return {
         "right": right,
         "answers": {facet: write_cell(plan.facet(facet), answer) for facet, answer in practice.answers.items()},
         "feedback": feedback,
         "explained": [
-            _explain_practice(
-                plan.facet(facet), state.history.at(plan.codebook), new.payload["answers"].get(facet), answer
-            )
+            _explain_practice(plan.facet(facet), state.history.at(plan.codebook), given.get(facet), answer)
+            | {"asked": bool(find_asked(plan, plan.facet(facet), given))}
             for facet, answer in practice.answers.items()
         ],
     }

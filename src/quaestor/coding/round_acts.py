@@ -99,6 +99,7 @@ def _build_facet(study: Study, name: str) -> Facet:
         settings.scale,
         settings.required,
         tuple(settings.fields.items()),
+        tuple(settings.ask_if.items()),
     )
 
 

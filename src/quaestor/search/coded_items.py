@@ -123,7 +123,8 @@ def find_decision(state: State, name: str, item: str, facet: str) -> Decision | 
         return state.published[name].get((item, facet))
     round_state = state.rounds[name]
     decisions = round_state.decisions.get((item, facet))
-    return decisions[-1] if decisions and item not in round_state.gone else None
+    counts = decisions and item not in round_state.gone and round_state.find_asked(item, facet)
+    return decisions[-1] if decisions and counts else None
 
 
 def format_decision(state: State, book: Codebook, decision: Decision) -> CodedAnswer:

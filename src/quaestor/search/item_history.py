@@ -183,8 +183,9 @@ def _build_round(study: Study, sight: Visibility, round_state: RoundState, item:
         for facet in plan.facets:
             decisions = round_state.decisions.get((item, facet.id), [])
             events += [
-                (decision.number, _build_decision(study, sight, name, decision, last=decision is decisions[-1]))
+                (decision.number, _build_decision(study, sight, name, decision, last=counts))
                 for decision in decisions
+                for counts in [decision is decisions[-1] and round_state.find_asked(item, facet.id) is True]
             ]
     return RoundHistory(
         name,

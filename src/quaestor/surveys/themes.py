@@ -75,7 +75,7 @@ def count_themes(coding: CodingSession, name: str, facet: str | None = None, act
     left, excluded = len(undecided.disagreements), find_excluded_items(state)
     made = find_decisions(state, name, coded_facet.id)
     decisions = {item: decision for item, decision in made.items() if item not in excluded}
-    if left or undecided.incomplete or undecided.agreed or not decisions:
+    if left or undecided.incomplete or undecided.agreed or undecided.waiting or not decisions:
         what = f"{left:,} disagreements are not settled" if left else undecided.describe() or "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(coding.study, {parse_response(item) for item in decisions})

@@ -6,18 +6,19 @@ import csv
 import functools
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.coding.model.decisions import list_disagreements
+from quaestor.coding.model.answers import answer_asked_facets
+from quaestor.coding.model.decisions import build_agreed_act, list_dependent_cases, list_disagreements
 from quaestor.coding.model.facet_kinds.base import allowed_choices
 from quaestor.coding.model.facet_kinds.passages import KIND as STRETCHES
 from quaestor.coding.model.phrases import SAME_MEANING, build_unify_act, count_words, find_words_before, list_phrases
 from quaestor.coding.model.ratings import build_rating_act
-from quaestor.coding.model.records import EXCLUDE, KEEP, Facet
+from quaestor.coding.model.records import EXCLUDE, KEEP, Disagreement, Facet
 from quaestor.coding.model.rounds import build_next_set_act, list_missing
 from quaestor.coding.model.settlement import (
     TIE_BREAKER,
@@ -190,7 +191,11 @@ def add_missing_ratings(
 ) -> int:
     """Adds every missing rating of an open round, marked as simulated, and returns their number."""
     round_state = coding.state.round(name)
+    book = coding.state.history.at(round_state.plan.codebook)
     now = coding.now()
+
+    def answer_item(rater: str, item: str) -> dict[str, Any]:
+        return answer_asked_facets(round_state.plan, book, lambda facet: answer_facet(rater, facet, item))
 
     def build_acts(state: State) -> list[NewAct]:
         return [
@@ -199,7 +204,7 @@ def add_missing_ratings(
                 name,
                 rater,
                 item,
-                {facet.id: answer_facet(rater, facet, item) for facet in round_state.plan.facets},
+                answer_item(rater, item),
                 now=now,
                 seconds=random.Random(f"{seed}/{rater}/{item}").uniform(20, 90),
                 simulated=True,
@@ -301,9 +306,7 @@ def simulate_settling(
     tie_breaker = SimulatedRater(plan.tie_breaker or "nobody", 0.95, 0.0, seed)
     book = coding.state.history.at(plan.codebook)
     counts: dict[str, int] = {}
-    for disagreement in list_disagreements(coding.state, name):
-        if disagreement.decision is not None:
-            continue
+    for disagreement in _iterate_cases(coding, name):
         item, facet = disagreement.item, plan.facet(disagreement.facet)
         right = find_true_answer(round_state, facet, item, truth) if planted is None else planted(facet, item)
         right = {"answer": right} if facet.kind == "confirm" else right
@@ -322,6 +325,17 @@ def simulate_settling(
                     coding.act(_assent(name, person, item, facet.id))
         counts[how] = counts.get(how, 0) + 1
     return counts
+
+
+def _iterate_cases(coding: CodingSession, name: str) -> Iterator[Disagreement]:
+    """Yields every open case, then those that the decisions on them lead to, until none is left."""
+    settled_before = -1
+    while len(coding.state.round(name).decisions) > settled_before:
+        settled_before = len(coding.state.round(name).decisions)
+        for case in [*list_disagreements(coding.state, name), *list_dependent_cases(coding.state, name)]:
+            if case.decision is None:
+                yield case
+        coding.act(lambda state: build_agreed_act(state, name, coding.lead))
 
 
 def _strip_details(facet: Facet, answer: Any) -> Any:

@@ -43,7 +43,7 @@ from quaestor.web.coding.agreement import AgreementPages
 from quaestor.web.coding.codebook import CodebookActs, CodebookPages
 from quaestor.web.coding.disagreements import SettlingPages, TiePages
 from quaestor.web.coding.phrases import PhrasePages
-from quaestor.web.coding.rating import FacetRenderer, RatingPages, chosen_values, describe_time_left
+from quaestor.web.coding.rating import FacetRenderer, RatingPages, describe_time_left
 from quaestor.web.coding.rounds import RoundPages
 from quaestor.web.desk_address import RUN_HEADER
 from quaestor.web.error_pages import ErrorPages
@@ -99,7 +99,6 @@ def build_templates() -> Jinja2Templates:
     environment.globals["Permission"] = Permission
     environment.globals["visitor_of"] = visitor_of
     environment.globals["navigation_entries"] = navigation_entries
-    environment.globals["chosen_values"] = chosen_values
     environment.globals["left_in_words"] = describe_time_left
     environment.globals["new_key"] = build_form_key
     environment.globals["facets_of"] = FacetRenderer(environment)

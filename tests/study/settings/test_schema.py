@@ -132,3 +132,54 @@ def test_a_new_study_never_changes_existing_files(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="unknown bundled study 'blnk'; choose from: blank"):
         new_study(tmp_path / "other", "blnk")
     assert not (tmp_path / "other").exists()
+
+
+CONDITIONS = """
+[facets.relevance]
+kind = "keep"
+[facets.topic]
+kind = "single"
+options = ["a", "b"]
+ask_if = { relevance = "keep" }
+[facets.part]
+kind = "single"
+codes = "issue"
+ask_if = { topic = ["a", "b"], relevance = "keep" }
+[facets.why]
+kind = "text"
+[[rounds]]
+round = "main"
+items = { after = "one" }
+facets = ["relevance", "topic", "part", "why"]
+raters = ["rater-1"]
+"""
+
+
+def test_a_condition_is_one_answer_or_a_list(tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(GOOD + CONDITIONS, "utf-8")
+    facets = read_settings(tmp_path / "study.toml").facets
+    assert facets["relevance"].ask_if == {}
+    assert facets["topic"].ask_if == {"relevance": ("keep",)}
+    assert facets["part"].ask_if == {"topic": ("a", "b"), "relevance": ("keep",)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ('{ relevance = "keep" }', '{ relevanc = "keep" }', "facets.topic.ask_if names 'relevanc'; choose from: rel"),
+        ('{ relevance = "keep" }', '{ topic = "a" }', "facets.topic.ask_if names 'topic'; choose from: "),
+        ('{ relevance = "keep" }', '{ why = "x" }', "facets.topic.ask_if names 'why', a facet of kind text"),
+        (
+            '{ relevance = "keep" }',
+            '{ relevance = "kept" }',
+            "ask_if.relevance is 'kept'; choose from: keep or exclude",
+        ),
+        ('topic = ["a", "b"]', 'topic = ["a", "c"]', "facets.part.ask_if.topic is 'c'; choose from: a or b"),
+        ('topic = ["a", "b"]', "topic = []", "facets.part.ask_if.topic is []"),
+        ('topic = ["a", "b"]', "topic = 1", "facets.part.ask_if.topic is 1: write a list"),
+        ('["relevance", "topic",', '["topic", "relevance",', "list 'relevance' before 'topic'"),
+        ('["relevance", "topic",', '["topic",', "'topic' is asked only if 'relevance' has a certain answer"),
+    ],
+)
+def test_a_condition_that_can_never_hold_is_refused(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert expected in refusal(tmp_path, GOOD + CONDITIONS.replace(old, new))

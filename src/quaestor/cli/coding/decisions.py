@@ -55,7 +55,8 @@ def list_disagreements(
         return
     screen = console()
     for disagreement in disagreements:
-        answers = "; ".join(f"{rater}: {text}" if rater else text for rater, text in disagreement["answers"])
+        given = [*disagreement["answers"], *((rater, "not asked") for rater in disagreement["not_asked"])]
+        answers = "; ".join(f"{rater}: {text}" if rater else text for rater, text in given) or "nobody was asked"
         end = f"  → {disagreement['decision']} ({disagreement['how']})" if disagreement["decision"] else ""
         screen.print(
             f"{escape(disagreement['item'])}  {disagreement['facet']}  {escape(answers)}{escape(end)}", soft_wrap=True

@@ -58,6 +58,8 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
         screen.print(f"\n[bold]Accepted answer[/bold]\n{escape(shown['answer'])}")
     for facet in shown["facets"]:
         screen.print(f"\n[bold]{escape(facet['facet'])}[/bold]  {escape(facet['question'])}")
+        if facet["ask_if"]:
+            screen.print(f"  only if {escape(facet['ask_if'])}")
         for line in facet["proposed"]:
             screen.print(f"  proposed: {escape(line)}")
         screen.print(f"  {escape(facet['allowed'])}", soft_wrap=True)
@@ -116,8 +118,10 @@ def practise(
         return
     for explained in done["explained"]:
         facet, given, expected = explained["facet"], explained["given"] or "nothing", explained["expected"]
-        say(f"{facet}: {'right' if done['right'][facet] else f'you answered {given}; the right answer is {expected}'}")
-        for code, definition in () if done["right"][facet] else explained["definitions"].items():
+        is_right = done["right"].get(facet)
+        given = f"you answered {given}" if explained["asked"] else "you were not asked"
+        say(f"{facet}: {'right' if is_right else f'{given}; the right answer is {expected}'}")
+        for code, definition in () if is_right else explained["definitions"].items():
             say(f"    {code}: {definition}")
     if done["feedback"]:
         say(done["feedback"])

@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import is_storable, suggest
+from quaestor.coding.model.conditions import describe_condition, find_asked
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label, write_answer
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RoundPlan
 
 
 def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the answers to every facet as they are stored; raises InputError with what is allowed."""
+    """Returns the answers to every facet that is asked as they are stored; raises InputError with what is allowed."""
     names = [facet.id for facet in plan.facets]
     for name in answers:
         if name not in names:
             raise InputError(f"the round {plan.round!r} has no facet {name!r}; choose from: {suggest(name, names)}")
-    checked = {}
+    checked: dict[str, Any] = {}
     for facet in plan.facets:
         answer = answers.get(facet.id)
-        if answer is None or answer == "":
+        is_answered = answer is not None and answer != ""
+        if not find_asked(plan, facet, checked):
+            if is_answered:
+                raise InputError(
+                    f"{facet.id} is asked only if {describe_condition(facet.ask_if)}: leave it without an answer"
+                )
+            continue
+        if not is_answered:
             if facet.required:
                 raise InputError(f"{facet.id} has no answer: answer it, or say {CANNOT_JUDGE!r}")
             continue
         checked[facet.id] = check_answer(facet, book, answer)
     return checked
+
+
+def answer_asked_facets(plan: RoundPlan, book: Codebook, answer_facet: Callable[[Facet], Any]) -> dict[str, Any]:
+    """Returns the answers to the facets that are asked, each in the form in which it is stored."""
+    answers: dict[str, Any] = {}
+    for facet in plan.facets:
+        answer = answer_facet(facet) if find_asked(plan, facet, answers) else None
+        if answer is not None:
+            answers[facet.id] = check_answer(facet, book, answer)
+    return answers
 
 
 def check_answer(facet: Facet, book: Codebook, answer: Any) -> Any:

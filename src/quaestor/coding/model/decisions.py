@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.errors import StateError
+from quaestor.coding.model.conditions import find_asked, has_conditions
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.facet_kinds.passages import differing_fields, replace_separator
 from quaestor.coding.model.phrases import find_all_words
-from quaestor.coding.model.records import CANNOT_JUDGE, DRIFT, KEEP, Comment, Decision, Disagreement, Facet
+from quaestor.coding.model.records import CANNOT_JUDGE, DRIFT, KEEP, Comment, Decision, Disagreement, Facet, RoundPlan
 from quaestor.coding.model.rounds import is_complete
 from quaestor.coding.model.state import AGREEMENT, CLOSED, SINGLE, RoundState, State
 from quaestor.store.records import NewAct
@@ -26,6 +27,12 @@ def list_answers(round_state: RoundState, item: str, facet: str) -> list[tuple[s
         if rating is not None and facet in rating.answers:
             answers.append((rating.rater, replace_separator(rating.answers[facet])))
     return answers
+
+
+def list_not_asked(round_state: RoundState, item: str, facet: Facet) -> list[str]:
+    """Returns the raters of an item whose own answers to other facets did not lead to this one."""
+    ratings = (round_state.rating_in_slot(slot, item) for slot in round_state.slots) if facet.ask_if else ()
+    return [rating.rater for rating in ratings if rating and not find_asked(round_state.plan, facet, rating.answers)]
 
 
 def all_agree(round_state: RoundState, facet: Facet, answers: Iterable[Any]) -> bool:
@@ -43,6 +50,64 @@ CaseAnswers = Mapping[Case, tuple[tuple[str, Any], ...]]
 """By item and facet: the (rater, answer) pairs."""
 
 
+AGREED, DIFFERING, INCOMPLETE, UNRATED, WAITING = "agreed", "differing", "incomplete", "unrated", "waiting"
+
+
+@dataclass(frozen=True)
+class ItemComparison:
+    """How the answers to each facet of an item compare, and what is decided or agreed so far."""
+
+    status: Mapping[str, str]
+    """By facet: agreed, differing, incomplete, unrated or waiting; none for a facet that needs no decision."""
+    answers: Mapping[str, tuple[tuple[str, Any], ...]]
+    outcome: Mapping[str, Any]
+    """By facet: the decided or agreed answer; None if nobody answers an optional facet."""
+
+    def find_asked(self, plan: RoundPlan, facet: Facet) -> bool | None:
+        """Returns whether the outcome fulfils the condition of a facet; None while that is undecided."""
+        return find_asked(plan, facet, self.outcome)
+
+
+def compare_item(round_state: RoundState, item: str, assigned: int | None = None) -> ItemComparison:
+    """Compares the answers to each facet of an item; `assigned` is the number of its raters, if known.
+
+    Where a facet is asked under a condition, the outcome of other facets decides whether it needs an answer. Raters
+    who were not asked then count as raters whose answer is missing.
+    """
+    plan, outcome = round_state.plan, dict[str, Any]()
+    status: dict[str, str] = {}
+    answers_by_facet: dict[str, tuple[tuple[str, Any], ...]] = {}
+    if assigned is None:
+        assigned = sum(slot.has(slot.raters[0], item) for slot in round_state.slots)
+    for facet in plan.facets:
+        is_asked = find_asked(plan, facet, outcome)
+        if is_asked is False or not find_kind(facet).is_compared:
+            continue
+        answers = tuple(list_answers(round_state, item, facet.id))
+        if not answers and not any(round_state.rating_in_slot(slot, item) for slot in round_state.slots):
+            status[facet.id] = UNRATED
+        elif is_asked is None:
+            status[facet.id] = WAITING
+        elif answers or facet.required:
+            status[facet.id] = _find_status(round_state, facet, answers, assigned)
+        else:
+            outcome[facet.id] = None
+        if status.get(facet.id) == AGREED:
+            outcome[facet.id] = answers[0][1]
+        if decisions := round_state.decisions.get((item, facet.id)):
+            outcome[facet.id] = decisions[-1].answer
+        answers_by_facet[facet.id] = answers
+    return ItemComparison(status, answers_by_facet, outcome)
+
+
+def _find_status(round_state: RoundState, facet: Facet, answers: tuple[tuple[str, Any], ...], assigned: int) -> str:
+    if not answers:  # nobody was asked, and a decision on another facet now requires an answer
+        return INCOMPLETE if facet.ask_if else UNRATED
+    if not all_agree(round_state, facet, (answer for _, answer in answers)):
+        return DIFFERING
+    return INCOMPLETE if len(answers) < assigned else AGREED
+
+
 @dataclass(frozen=True)
 class _Comparison:
     """The answers of a round by whether its raters agree on them."""
@@ -54,36 +119,32 @@ class _Comparison:
     """Equal answers of fewer raters than the item is assigned to; they do not count as agreement."""
     unrated: Set[Case]
     """Required answers that nobody gave."""
+    waiting: Set[Case]
+    """Answers that may be needed, depending on the decision on another facet."""
 
 
 def _compare_slots(round_state: RoundState) -> _Comparison:
     """Compares all ratings of a round; cached for a closed round, whose ratings cannot change."""
-    key = ("comparison", round_state.closed, len(round_state.unifications), len(round_state.gone))
-    if round_state.status == CLOSED and key in round_state.cache:
-        known: _Comparison = round_state.cache[key]
+    decided_at = round_state.decided_at if has_conditions(round_state.plan) else 0
+    stamp = (round_state.closed, len(round_state.unifications), len(round_state.gone), decided_at)
+    cached = round_state.cache.get("comparison")
+    if round_state.status == CLOSED and cached is not None and cached[0] == stamp:
+        known: _Comparison = cached[1]
         return known
     assigned = Counter(item for slot in round_state.slots for item in slot.items[0])
-    agreed: dict[Case, tuple[tuple[str, Any], ...]] = {}
-    differing: dict[Case, tuple[tuple[str, Any], ...]] = {}
-    incomplete: dict[Case, tuple[tuple[str, Any], ...]] = {}
-    unrated = set()
+    items = {item: compare_item(round_state, item, assigned[item]) for item in round_state.items_left()}
+    cases: dict[str, dict[Case, tuple[tuple[str, Any], ...]]] = {
+        status: {} for status in (AGREED, DIFFERING, INCOMPLETE, UNRATED, WAITING)
+    }
     for facet in round_state.plan.facets:
-        if not find_kind(facet).is_compared:
-            continue
-        for item in round_state.items_left():
-            answers = tuple(list_answers(round_state, item, facet.id))
-            if not answers:
-                if facet.required or not any(round_state.rating_in_slot(slot, item) for slot in round_state.slots):
-                    unrated.add((item, facet.id))
-            elif not all_agree(round_state, facet, (answer for _, answer in answers)):
-                differing[item, facet.id] = answers
-            elif len(answers) < assigned[item]:
-                incomplete[item, facet.id] = answers
-            else:
-                agreed[item, facet.id] = answers
-    comparison = _Comparison(agreed, differing, incomplete, unrated)
+        for item, compared in items.items():
+            if facet.id in compared.status:
+                cases[compared.status[facet.id]][item, facet.id] = compared.answers[facet.id]
+    comparison = _Comparison(
+        cases[AGREED], cases[DIFFERING], cases[INCOMPLETE], cases[UNRATED].keys(), cases[WAITING].keys()
+    )
     if round_state.status == CLOSED:
-        round_state.cache[key] = comparison
+        round_state.cache["comparison"] = stamp, comparison
     return comparison
 
 
@@ -165,13 +226,19 @@ class Undecided:
     agreed: frozenset[Case] = frozenset()
     """The raters agree, but nobody recorded it: closed by an older version, or an item counts again since."""
     unrated: frozenset[Case] = frozenset()
+    waiting: frozenset[Case] = frozenset()
+    """Asked only if another facet, which is not decided yet, gets a certain answer."""
 
     def __bool__(self) -> bool:
         return bool(self.items)
 
     @property
     def items(self) -> frozenset[str]:
-        return frozenset(item for item, _ in self.disagreements | self.incomplete | self.agreed | self.unrated)
+        return frozenset(item for cases in self._parts for item, _ in cases)
+
+    @property
+    def _parts(self) -> tuple[frozenset[Case], ...]:
+        return self.disagreements, self.incomplete, self.agreed, self.unrated, self.waiting
 
     def without(self, items: Set[str]) -> Undecided:
         """Returns what is undecided about other items."""
@@ -182,8 +249,7 @@ class Undecided:
         return self._select(lambda _, of: of == facet)
 
     def _select(self, is_chosen: Callable[[str, str], bool]) -> Undecided:
-        parts = (self.disagreements, self.incomplete, self.agreed, self.unrated)
-        return Undecided(self.round, *(frozenset(case for case in part if is_chosen(*case)) for part in parts))
+        return Undecided(self.round, *(frozenset(case for case in part if is_chosen(*case)) for part in self._parts))
 
     def describe(self) -> str:
         """Returns the counts by reason, as in `3 items with a disagreement, 2 not rated`."""
@@ -194,6 +260,8 @@ class Undecided:
             (self.unrated, "not rated"),
         )
         counts = [(len({item for item, _ in cases}), words) for cases, words in reasons]
+        others = {item for cases, _ in reasons for item, _ in cases}
+        counts.append((len({item for item, _ in self.waiting} - others), "waiting for another decision"))
         return ", ".join(f"{count:,} {words}" for count, words in counts if count)
 
 
@@ -213,9 +281,10 @@ def find_undecided(state: State, name: str) -> Undecided:
         def left(cases: Iterable[Case]) -> frozenset[Case]:
             return frozenset(case for case in cases if case not in round_state.decisions and case[0] not in excluded)
 
-        round_state.cache[key] = Undecided(
-            name, *map(left, (comparison.differing, comparison.incomplete, comparison.agreed, comparison.unrated))
-        )
+        parts = (
+            comparison.differing, comparison.incomplete, comparison.agreed, comparison.unrated, comparison.waiting
+        )  # fmt: skip
+        round_state.cache[key] = Undecided(name, *map(left, parts))
     undecided: Undecided = round_state.cache[key]
     return undecided
 
@@ -238,30 +307,40 @@ def is_settled_round(state: State, name: str) -> bool:
     return _compare_slots(round_state).differing.keys() | incomplete <= round_state.decisions.keys()
 
 
+def list_dependent_cases(state: State, name: str) -> list[Disagreement]:
+    """Returns the answers that some raters were not asked for, but that a decision on another facet requires."""
+    plan = state.round(name).plan
+    return [case for case in list_incomplete_cases(state, name) if plan.facet(case.facet).ask_if]
+
+
 def build_agreed_act(
-    state: State, name: str, actor: str, *, closing: bool = False, incomplete: str = ""
+    state: State, name: str, actor: str, *, closing: bool = False, incomplete: str = "", item: str = ""
 ) -> NewAct | None:
-    """Builds the act that decides all answers on which the raters agree; None if none is left.
+    """Builds the act that decides all answers on which the raters agree, or those of one item; None if none is left.
 
     `closing` builds it for a round that the same transaction closes. With a reason in `incomplete`, it also decides
     the answers that fewer raters gave than planned; they are recorded as `single`, never as agreement.
     """
     round_state = state.round(name) if closing else require_closed(state, name)
     comparison, excluded = _compare_slots(round_state), list_excluded(round_state) if incomplete else frozenset()
-    fewer = {case: answers for case, answers in comparison.incomplete.items() if incomplete and case[0] not in excluded}
+    fewer = {
+        case: answers
+        for case, answers in comparison.incomplete.items()
+        if incomplete and answers and case[0] not in excluded
+    }
     entries = []
-    for (item, facet), answers in {**comparison.agreed, **fewer}.items():
-        if (item, facet) in round_state.decisions:
+    for case, answers in {**comparison.agreed, **fewer}.items():
+        if case in round_state.decisions or item not in ("", case[0]):
             continue
         values = [answer for _, answer in answers]
-        kind = find_kind(round_state.plan.facet(facet))
+        kind = find_kind(round_state.plan.facet(case[1]))
         entry = {
-            "item": item,
-            "facet": facet,
+            "item": case[0],
+            "facet": case[1],
             "answer": kind.combine(values, find_all_words(round_state)),
-            "how": AGREEMENT if len(values) > 1 and (item, facet) not in fewer else SINGLE,
+            "how": AGREEMENT if len(values) > 1 and case not in fewer else SINGLE,
         }
-        entries.append(entry | ({"simulated": True} if is_simulated(round_state, item) else {}))
+        entries.append(entry | ({"simulated": True} if is_simulated(round_state, case[0]) else {}))
     payload: dict[str, Any] = {"round": name, "decisions": entries}
     payload |= {"reason": incomplete} if fewer else {}
     return NewAct("decision", actor, payload, round_state.plan.codebook) if entries else None
@@ -319,7 +398,8 @@ def list_rated(round_state: RoundState) -> frozenset[str]:
 
 def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
     decisions, rated = round_state.last_decisions(facet.id), list_rated(round_state)
-    if not rated or rated - set(decisions):
+    asked = (compare_item(round_state, item).find_asked(round_state.plan, facet) for item in rated - set(decisions))
+    if not rated or any(is_asked is not False for is_asked in asked):
         return None
     return {item for item, decision in decisions.items() if _keeps(decision)}
 

@@ -205,6 +205,8 @@ def list_agreed_phrases(round_state: RoundState) -> dict[str, tuple[str, str]]:
     agreed: dict[str, tuple[str, str]] = {}
     for item, phrases in list_phrases(round_state, round_state.plan.items).items():
         decision = round_state.decisions.get((item, facet))
+        if round_state.find_asked(item, facet) is False:
+            continue
         if decision and decision[-1].answer != CANNOT_JUDGE:
             agreed[item] = unify_words(decision[-1].answer, words)
         elif not decision and len(phrases) == sum(slot.has(slot.raters[0], item) for slot in round_state.slots):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, suggest
 from quaestor.coding.model.answers import build_label, check_answer, check_answers, refuse_unstorable
+from quaestor.coding.model.conditions import find_asked
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.phrases import find_words_before
@@ -16,6 +18,16 @@ from quaestor.coding.model.state import OPEN, RaterSlot, RoundState, State
 from quaestor.store.records import NewAct, new_key
 
 _TOO_LONG = 7 * 24 * 3600
+
+
+class NotAsked(Enum):
+    """The label of a rating whose rater was not asked about a facet, because its condition did not hold."""
+
+    NOT_ASKED = "not asked"
+
+
+ComparedLabel = tuple[str, str, Label | NotAsked | None]
+"""An item, a rater, and the label; None if an answer cannot be compared."""
 
 
 def build_rating_act(
@@ -50,10 +62,11 @@ def build_rating_act(
         "item": item,
         "answers": check_answers(round_state.plan, state.history.at(round_state.plan.codebook), answers),
     }
-    names = [facet.id for facet in round_state.plan.facets]
-    for facet in unsure:
-        if facet not in names:
-            raise InputError(f"unsure of {facet!r}; choose from: {suggest(facet, names)}")
+    plan = round_state.plan
+    names = [facet.id for facet in plan.facets if find_asked(plan, facet, payload["answers"])]
+    for facet_id in unsure:
+        if facet_id not in names:
+            raise InputError(f"unsure of {facet_id!r}; choose from: {suggest(facet_id, names)}")
     more = {
         "unsure": sorted(unsure),
         "memo": memo,
@@ -105,7 +118,10 @@ def list_untried_practice(round_state: RoundState, rater: str) -> list[Practice]
 def build_practice_act(
     state: State, name: str, rater: str, item: str, answers: Mapping[str, Any]
 ) -> tuple[NewAct, dict[str, bool], str]:
-    """Returns the act of a practice answer, which facets were right, and the feedback; practice never counts."""
+    """Returns the act of a practice answer, which facets were right, and the feedback; practice never counts.
+
+    A facet that this rater was not asked, because of a wrong answer to another one, is neither right nor wrong.
+    """
     round_state = state.round(name)
     if round_state.slot_of(rater) is None:
         raise StateError(f"{rater!r} does not rate in {name!r}")
@@ -119,7 +135,7 @@ def build_practice_act(
         facet.id: build_label(facet, checked.get(facet.id))
         == build_label(facet, check_answer(facet, book, practice.answers[facet.id]))
         for facet in round_state.plan.facets
-        if facet.id in practice.answers
+        if facet.id in practice.answers and find_asked(round_state.plan, facet, checked)
     }
     payload = {"round": name, "item": item, "answers": checked}
     return NewAct("practice", rater, payload, round_state.plan.codebook), right, practice.feedback
@@ -127,7 +143,7 @@ def build_practice_act(
 
 def list_labels(
     state: State, name: str, facet: str, version: int | None = None, level: str = ""
-) -> list[tuple[str, str, Label | None]]:
+) -> list[ComparedLabel]:
     """Returns (item, rater, label) for one facet; the label is None if an answer cannot be compared.
 
     Uses ratings alone, so that later decisions do not change the result; removed items are left out. Ratings can be
@@ -151,13 +167,13 @@ def list_slot_labels(
     version: int | None = None,
     level: str = "",
     until: int | None = None,
-) -> list[tuple[str, str, Label | None]]:
+) -> list[ComparedLabel]:
     """Returns the labels of one slot for some of its items as of the act `until`.
 
     A large round can thus be read in batches while others go on rating, and the result still reflects one moment.
     """
     facet_plan = round_state.plan.facet(facet)
-    labels: list[tuple[str, str, Label | None]] = []
+    labels: list[ComparedLabel] = []
     for item in items:
         if item in round_state.gone:
             continue
@@ -174,14 +190,14 @@ def _find_rating_until(round_state: RoundState, slot: RaterSlot, item: str, unti
     return next((rating for ratings in candidates for rating in reversed(ratings) if rating.number <= until), None)
 
 
-def list_drift_labels(state: State, name: str, earlier: str, facet: str) -> list[tuple[str, str, Label | None]]:
+def list_drift_labels(state: State, name: str, earlier: str, facet: str) -> list[ComparedLabel]:
     """Returns (item and rater, round, label) of both rounds under the current codebook, to compare raters over time.
 
     Agreement over these labels shows whether raters still use the codes as before.
     """
     now, then = state.round(name), state.round(earlier)
     version = now.plan.codebook
-    labels: list[tuple[str, str, Label | None]] = []
+    labels: list[ComparedLabel] = []
     for rater, items in now.ratings.items():
         for item, ratings in items.items():
             before = then.current(rater, item)
@@ -193,8 +209,10 @@ def list_drift_labels(state: State, name: str, earlier: str, facet: str) -> list
     return labels
 
 
-def _label(state: State, facet: Facet, rating: Rating, version: int | None, level: str) -> Label | None:
+def _label(state: State, facet: Facet, rating: Rating, version: int | None, level: str) -> Label | NotAsked | None:
     kind, answer = find_kind(facet), rating.answers.get(facet.id)
+    if facet.ask_if and not find_asked(state.round(rating.round).plan, facet, rating.answers):
+        return NotAsked.NOT_ASKED
     if answer == CANNOT_JUDGE:
         return frozenset([CANNOT_JUDGE]) if kind.has_several_codes else CANNOT_JUDGE
     if kind.unifies_words and answer is not None:

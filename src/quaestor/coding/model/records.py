@@ -181,6 +181,8 @@ class Facet:
     required: bool = True
     fields: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """The names of the fields of a passage, by the id of its code."""
+    ask_if: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """By earlier facet of the round, the answers under which this one is asked; all conditions must hold."""
 
     def list_fields(self, code: str) -> tuple[str, ...]:
         """Returns the names of the fields of a passage with this code."""

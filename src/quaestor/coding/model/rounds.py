@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import count_of
 from quaestor.coding.model.answers import check_answer
-from quaestor.coding.model.records import RoundPlan
+from quaestor.coding.model.conditions import describe_condition, find_asked
+from quaestor.coding.model.facet_kinds.base import read_choice
+from quaestor.coding.model.records import Facet, RoundPlan
 from quaestor.coding.model.state import CLOSED, OPEN, RoundState, State, write_plan
 from quaestor.store.records import NewAct
 
@@ -31,10 +35,33 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
         if facet.codes and not state.history.latest.active(facet.codes, facet.level or None):
             level = f" at the level {facet.level!r}" if facet.level else ""
             raise StateError(f"the codebook has no codes in the facet {facet.codes!r}{level}: import it first")
+    plan = _check_conditions(state, plan)
     _check_practice(state, plan)
     if plan.after:
         _check_gate(state, plan, passed)
     return NewAct("round.open", actor, {"plan": write_plan(plan)}, plan.codebook)
+
+
+def _check_conditions(state: State, plan: RoundPlan) -> RoundPlan:
+    """Returns the plan with the ids of the codes that its conditions name; raises StateError if one can never hold."""
+    book, earlier = state.history.at(plan.codebook), dict[str, Facet]()
+    facets = []
+    for facet in plan.facets:
+        conditions = []
+        for name, answers in facet.ask_if:
+            if name not in earlier:
+                raise StateError(
+                    f"{plan.round!r} asks {facet.id!r} only if {name!r} has a certain answer: "
+                    f"list {name!r} before it in the facets of the round"
+                )
+            try:
+                codes = earlier[name].codes and tuple(read_choice(earlier[name], book, answer) for answer in answers)
+            except InputError as error:
+                raise StateError(f"ask_if of {facet.id!r} in {plan.round!r}: {error}") from None
+            conditions.append((name, codes or answers))
+        earlier[facet.id] = replace(facet, ask_if=tuple(conditions))
+        facets.append(earlier[facet.id])
+    return replace(plan, facets=tuple(facets))
 
 
 def _check_practice(state: State, plan: RoundPlan) -> None:
@@ -43,6 +70,7 @@ def _check_practice(state: State, plan: RoundPlan) -> None:
     for practice in plan.practice:
         if practice.item in plan.items:
             raise StateError(f"{practice.item!r} is an item of {plan.round!r} and cannot also be a practice item")
+        known: dict[str, Any] = {}
         for name, answer in practice.answers.items():
             facet = next((facet for facet in plan.facets if facet.id == name), None)
             if facet is None:
@@ -50,9 +78,15 @@ def _check_practice(state: State, plan: RoundPlan) -> None:
                     f"{plan.round!r} has no facet {name!r}: its practice item {practice.item!r} answers it"
                 )
             try:
-                check_answer(facet, book, answer)
+                known[name] = check_answer(facet, book, answer)
             except InputError as error:
                 raise StateError(f"the practice item {practice.item!r} of {plan.round!r}: {error}") from None
+        for facet in plan.facets:
+            if facet.id in known and not find_asked(plan, facet, known):
+                raise StateError(
+                    f"the practice item {practice.item!r} of {plan.round!r} answers {facet.id!r}, which is asked only "
+                    f"if {describe_condition(facet.ask_if)}: remove that answer, or add the others"
+                )
 
 
 def _check_gate(state: State, plan: RoundPlan, passed: bool | None) -> None:

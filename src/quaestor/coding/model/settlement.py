@@ -11,7 +11,8 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.answers import check_answer
-from quaestor.coding.model.decisions import all_agree, differ_in_words, list_answers, require_closed
+from quaestor.coding.model.conditions import describe_condition
+from quaestor.coding.model.decisions import all_agree, compare_item, differ_in_words, list_answers, require_closed
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.phrases import find_all_words
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, RoundPlan
@@ -147,6 +148,7 @@ def build_assent_acts(
         raise StateError(f"{actor!r} does not rate {item!r} in {name!r}: it needs the assent of {', '.join(needed)}")
     if actor in proposed.assents:
         raise StateError(f"{actor!r} has already assented to the proposal for {item!r}")
+    _require_asked(round_state, item, round_state.plan.facet(facet))
     payload: dict[str, Any] = {"round": name, "item": item, "facet": facet, "proposal": proposed.number}
     payload |= {"simulated": True} if simulated else {}
     acts = [NewAct("decision.assent", actor, payload, round_state.plan.codebook)]
@@ -195,7 +197,7 @@ def _require_no_reason(
     def key(answer: Any) -> object:
         return CANNOT_JUDGE if answer == CANNOT_JUDGE else kind.comparison_key(facet, answer, words)
 
-    most, count = Counter(map(key, answers)).most_common(1)[0]
+    most, count = next(iter(Counter(map(key, answers)).most_common(1)), (None, 0))
     if len(answers) > 1 and count * 2 > len(answers) and most not in (CANNOT_JUDGE, key(value)):
         raise InputError(f"this overrules {count} of {len(answers)} raters of {item!r}: say why with a reason")
     tie_comment, decisions = (
@@ -215,15 +217,28 @@ def _require_dispute(round_state: RoundState, item: str, facet: str, *, words_to
     if facet not in names:
         raise InputError(f"the round {name!r} has no facet {facet!r}; choose from: {join_with_or(names)}")
     answers = [answer for _, answer in list_answers(round_state, item, facet)]
-    if not answers:
-        raise InputError(f"the item {item!r} has no ratings in {name!r}")
     facet_plan = round_state.plan.facet(facet)
+    _require_asked(round_state, item, facet_plan)
+    if not answers and not (facet_plan.ask_if and _is_rated(round_state, item)):
+        raise InputError(f"the item {item!r} has no ratings in {name!r}")
     if words_too and differ_in_words(round_state, item, facet_plan, answers):
         return True
     is_complete = len(answers) >= sum(slot.has(slot.raters[0], item) for slot in round_state.slots)
     if is_complete and all_agree(round_state, facet_plan, answers):
         raise StateError(f"the raters agree on {item!r}: there is nothing to settle")
     return False
+
+
+def _require_asked(round_state: RoundState, item: str, facet: Facet) -> None:
+    """Raises StateError if a facet has a condition that the decisions on other facets of an item do not fulfil."""
+    is_asked = not facet.ask_if or compare_item(round_state, item).find_asked(round_state.plan, facet)
+    if not is_asked:
+        problem = "which is not decided yet: settle that first" if is_asked is None else "which is decided otherwise"
+        raise StateError(f"{facet.id!r} is asked about {item!r} only if {describe_condition(facet.ask_if)}, {problem}")
+
+
+def _is_rated(round_state: RoundState, item: str) -> bool:
+    return any(round_state.rating_in_slot(slot, item) for slot in round_state.slots)
 
 
 def _require_part(round_state: RoundState, actor: str, lead: str) -> None:

@@ -15,6 +15,7 @@ from quaestor.base.errors import StateError
 from quaestor.base.names import suggest
 from quaestor.coding.model.assignment import ItemQueue, assign_items, order_items
 from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.conditions import find_asked, has_conditions
 from quaestor.coding.model.records import (
     ActSummary,
     Comment,
@@ -265,8 +266,26 @@ class RoundState:
         return self._set_numbers[item]
 
     def counted_decisions(self) -> list[Decision]:
-        """Returns the last decision on each facet of each item that still counts."""
-        return [decisions[-1] for (item, _), decisions in self.decisions.items() if item not in self.gone]
+        """Returns the last decision on each facet of each item that still counts.
+
+        A decision on a facet that is asked under a condition counts while the decisions on other facets fulfil it.
+        """
+        last = [decisions[-1] for (item, _), decisions in self.decisions.items() if item not in self.gone]
+        if not has_conditions(self.plan):
+            return last
+        return [decision for decision in last if self.find_asked(decision.item, decision.facet)]
+
+    def find_asked(self, item: str, facet: str) -> bool | None:
+        """Returns whether the decisions on an item fulfil the condition of a facet; None while one is missing."""
+        facet_plan = self.plan.facet(facet)
+        if not facet_plan.ask_if:
+            return True
+        answers = {
+            other.id: self.decisions[item, other.id][-1].answer
+            for other in self.plan.facets
+            if (item, other.id) in self.decisions
+        }
+        return find_asked(self.plan, facet_plan, answers)
 
     def last_decisions(self, facet: str) -> dict[str, Decision]:
         """Returns the last decision on a facet of each item that still counts."""
@@ -377,8 +396,10 @@ def read_plan(payload: dict[str, Any]) -> RoundPlan:
 
 def _read_facet(payload: dict[str, Any]) -> Facet:
     lists = {name: tuple(payload[name]) for name in ("options", "reasons")}
-    fields = tuple((code, tuple(names)) for code, names in payload.get("fields", ()))
-    return Facet(**{**payload, **lists, "fields": fields})
+    pairs = {
+        name: tuple((key, tuple(values)) for key, values in payload.get(name, ())) for name in ("fields", "ask_if")
+    }
+    return Facet(**{**payload, **lists, **pairs})
 
 
 def _fold_open(state: State, act: Act) -> None:

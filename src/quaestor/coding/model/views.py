@@ -9,7 +9,12 @@ from itertools import islice
 from quaestor.base.errors import StateError
 from quaestor.coding.model.assignment import ItemQueue, shuffle_answers
 from quaestor.coding.model.closing import can_reopen_blind
-from quaestor.coding.model.decisions import is_settled_round, list_disagreements, list_incomplete_cases
+from quaestor.coding.model.decisions import (
+    is_settled_round,
+    list_dependent_cases,
+    list_disagreements,
+    list_incomplete_cases,
+)
 from quaestor.coding.model.phrases import find_words_before
 from quaestor.coding.model.records import (
     Codebook,
@@ -171,7 +176,7 @@ def list_tie_cases(state: State, name: str, actor: str) -> list[TieCase]:
     if round_state.status != CLOSED:
         raise StateError(f"the round {name!r} is open: close it before breaking ties")
     cases = []
-    for disagreement in list_disagreements(state, name):
+    for disagreement in [*list_disagreements(state, name), *list_dependent_cases(state, name)]:
         answers = shuffle_answers(round_state.plan, disagreement.item, [answer for _, answer in disagreement.answers])
         cases.append(
             TieCase(

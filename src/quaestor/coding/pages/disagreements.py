@@ -13,6 +13,7 @@ from quaestor.coding.model.decisions import (
     is_settled,
     is_settled_round,
     list_answers,
+    list_not_asked,
     list_word_differences,
 )
 from quaestor.coding.model.facet_kinds import find_kind
@@ -161,8 +162,15 @@ class CaseFormatter:
         )
         return not part or any(part in text.casefold() for text in texts)
 
+    def name_not_asked(self, case: Disagreement) -> tuple[str, ...]:
+        """Returns the names of the raters whose other answers did not lead to this question."""
+        raters = list_not_asked(self.round_state, case.item, self.round_state.plan.facet(case.facet))
+        return tuple(self.visibility.name_actor(self._round, rater) for rater in raters)
+
     def build_row(self, case: Disagreement) -> DisagreementRow:
         answers = {rater: self.name_answer(case.facet, answer) for rater, answer in case.answers}
+        not_asked = list_not_asked(self.round_state, case.item, self.round_state.plan.facet(case.facet))
+        answers |= dict.fromkeys(not_asked, "not asked")
         return DisagreementRow(
             case.item,
             case.facet,
@@ -321,6 +329,8 @@ class Case:
     differs_in_words: bool = False
     """Whether the raters gave the same codes and their different fields are not settled yet."""
     proposal: CaseProposal | None = None
+    not_asked: tuple[str, ...] = ()
+    """The raters whose other answers did not lead to this question."""
 
     @property
     def outcome(self) -> CaseOutcome | None:
@@ -420,6 +430,7 @@ def build_case(
             len(cases),
             case.words_only and not is_settled(case),
             formatter.build_proposal(case),
+            formatter.name_not_asked(case),
         )
     return _mask_case(page, book, mask) if mask else page  # masking is slow, so it happens outside the lock
 

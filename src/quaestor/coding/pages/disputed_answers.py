@@ -10,6 +10,7 @@ from typing import Any
 
 from quaestor.base.errors import InputError
 from quaestor.coding.model.answers import name_answer, write_cell
+from quaestor.coding.model.conditions import describe_condition
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import KIND
@@ -88,6 +89,8 @@ class DisputeQuestion:
     others: tuple[AnswerChoice, ...]
     proposed: tuple[tuple[str, str], ...] = ()
     """The proposal to confirm."""
+    condition: str = ""
+    """The condition under which the question is asked."""
 
     @property
     def distinguishes(self) -> bool:
@@ -129,8 +132,9 @@ def build_question(
     if judging:
         others.append(AnswerChoice(CANNOT_JUDGE, CANNOT_JUDGE))
     return DisputeQuestion(
-        facet.id, facet.kind, facet.question or facet.id, opinions, tuple(others), tuple(sorted(proposed.items()))
-    )
+        facet.id, facet.kind, facet.question or facet.id, opinions, tuple(others), tuple(sorted(proposed.items())),
+        describe_condition(facet.ask_if),
+    )  # fmt: skip
 
 
 def mask_question(question: DisputeQuestion, item: str, book: Codebook, mask: TextMask) -> DisputeQuestion:

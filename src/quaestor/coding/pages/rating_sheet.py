@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.answers import summarise_answer
-from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.answers import check_answer, summarise_answer
+from quaestor.coding.model.conditions import has_conditions, matches_condition
+from quaestor.coding.model.facet_kinds import FACET_KINDS, find_kind
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
 from quaestor.coding.model.ratings import list_untried_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Rating
@@ -42,6 +43,13 @@ class SheetFacet:
     """This rater's earlier answer."""
     unsure: bool = False
     required: bool = True
+    ask_if: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    """By earlier facet: the choices under which this one is asked."""
+    is_asked: bool = True
+
+    def list_chosen(self) -> tuple[str, ...]:
+        """Returns the choices that are ticked on the sheet."""
+        return () if self.answer is None else FACET_KINDS[self.kind].chosen_values(self.answer)
 
 
 @dataclass(frozen=True)
@@ -149,6 +157,11 @@ class Desk:
         texts = self.item_texts.get([sheet.item for sheet in blank], ahead)
         return [replace(sheet, item_text=texts[sheet.item]) for sheet in blank]
 
+    def has_conditions(self, name: str) -> bool:
+        """Returns whether the sheets of a round show some questions only after certain answers."""
+        with self.coding.locked_state() as state:
+            return has_conditions(state.round(name).plan)
+
     def queue_rating(self, name: str, rater: str, rating: NewRating) -> PendingAct[State]:
         """Queues a rating for the next group commit."""
         pending = queue_rating(self.coding, name, rater, rating)
@@ -181,17 +194,15 @@ class SheetBuilder:
         self._place = position
         self._seconds = tuple(rating.seconds for rating in position.recent(_RECENT) if rating.seconds > 0)
         self._choices = {facet.id: list_choices(facet, position.codebook) for facet in position.plan.facets}
-        self._unrated = tuple(self._build_facet(facet, "", None) for facet in position.plan.facets)
+        self._conditions = {facet.id: self._list_conditions(facet) for facet in position.plan.facets}
+        self._unrated = self._build_facets("", None)
         self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in position.plan.facets)
 
     def build_sheet(self, item: str, *, practice: bool = False) -> RatingSheet:
         position, progress, plan = self._place, self._place.progress, self._place.plan
         turn = progress.turn_of(item)
         rating = position.rating(item)
-        if rating is None and self._same_for_all:
-            facets = self._unrated
-        else:
-            facets = tuple(self._build_facet(facet, item, rating) for facet in plan.facets)
+        facets = self._unrated if rating is None and self._same_for_all else self._build_facets(item, rating)
         return RatingSheet(
             round=plan.round,
             kind=plan.kind,
@@ -215,6 +226,21 @@ class SheetBuilder:
             counted=progress.is_rated(item),
         )
 
+    def _list_conditions(self, facet: Facet) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Returns the condition of a facet in terms of the choices on the sheet."""
+        conditions = []
+        for name, accepted in facet.ask_if:
+            earlier, book = self._place.plan.facet(name), self._place.codebook
+            choices = [choice.value for choice in self._choices[name]]
+            fitting = (
+                value for value in choices if matches_condition(earlier, check_answer(earlier, book, value), accepted)
+            )
+            conditions.append((name, tuple(fitting)))
+        return tuple(conditions)
+
+    def _build_facets(self, item: str, rating: Rating | None) -> tuple[SheetFacet, ...]:
+        return _mark_asked([self._build_facet(facet, item, rating) for facet in self._place.plan.facets])
+
     def _build_facet(self, facet: Facet, item: str, rating: Rating | None) -> SheetFacet:
         proposed = self._place.proposals(item) if find_kind(facet).confirms_proposal else {}
         answer = rating.answers.get(facet.id) if rating else None
@@ -227,16 +253,38 @@ class SheetBuilder:
             CANNOT_JUDGE if answer == CANNOT_JUDGE else answer,
             rating is not None and facet.id in rating.unsure,
             facet.required,
+            self._conditions[facet.id],
         )
+
+
+def _mark_asked(facets: Sequence[SheetFacet]) -> tuple[SheetFacet, ...]:
+    """Returns the facets of a sheet, each with whether it is asked, given what is chosen in those before it."""
+    marked: dict[str, SheetFacet] = {}
+    for facet in facets:
+        is_asked = all(
+            marked[name].is_asked and not set(choices).isdisjoint(marked[name].list_chosen())
+            for name, choices in facet.ask_if
+        )
+        marked[facet.facet] = replace(facet, is_asked=is_asked)
+    return tuple(marked.values())
+
+
+def list_unseen_questions(sheet: RatingSheet, seen: Collection[str]) -> list[str]:
+    """Returns the questions that a filled-in sheet asks although the form that was sent did not show them."""
+    return [
+        facet.question or facet.facet
+        for facet in sheet.facets
+        if facet.ask_if and facet.is_asked and facet.facet not in seen
+    ]
 
 
 def restore_sheet(sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> RatingSheet:
     """Returns a sheet with the entries of a refused form, so that the rater need not type them again."""
-    facets = tuple(
+    facets = [
         replace(facet, answer=answers.get(facet.facet, facet.answer), unsure=facet.facet in unsure)
         for facet in sheet.facets
-    )
-    return replace(sheet, facets=facets, memo=memo)
+    ]
+    return replace(sheet, facets=_mark_asked(facets), memo=memo)
 
 
 def build_form_key() -> str:

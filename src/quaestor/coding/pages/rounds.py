@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from quaestor.base.clock import parse_utc
 from quaestor.base.errors import StateError
 from quaestor.base.names import count_of, fits_url
 from quaestor.coding.model.closing import build_reopen_act
+from quaestor.coding.model.conditions import describe_condition
 from quaestor.coding.model.facet_kinds.passages import PassagesKind
 from quaestor.coding.model.facet_kinds.phrase import PhraseKind
 from quaestor.coding.model.rounds import is_complete
@@ -81,6 +82,8 @@ class RoundOverview:
     phrases: bool = False
     codes_passages: bool = False
     """Whether raters code passages of transcripts."""
+    conditions: tuple[str, ...] = ()
+    """The facets that are asked only under a condition, each with its condition."""
     has_page: bool = True
     """False for a round of an older version whose name does not fit into a URL."""
 
@@ -126,7 +129,15 @@ def _build_unopened(study: Study, round_settings: RoundSettings) -> RoundOvervie
         deadline=parse_utc(round_settings.deadline.isoformat()) if round_settings.deadline else "",
         phrases=any(study.settings.facets[facet].kind == PhraseKind.name for facet in round_settings.facets),
         codes_passages=any(study.settings.facets[facet].kind == PassagesKind.name for facet in round_settings.facets),
+        conditions=_list_conditions(
+            (facet, tuple(study.settings.facets[facet].ask_if.items())) for facet in round_settings.facets
+        ),
     )
+
+
+def _list_conditions(facets: Iterable[tuple[str, Iterable[tuple[str, Sequence[str]]]]]) -> tuple[str, ...]:
+    conditions = ((name, describe_condition(ask_if)) for name, ask_if in facets)
+    return tuple(f"{name} only if {condition}" for name, condition in conditions if condition)
 
 
 def _build_opened(study: Study, state: State, round_state: RoundState) -> RoundOverview:
@@ -165,6 +176,7 @@ def _build_opened(study: Study, state: State, round_state: RoundState) -> RoundO
         simulated=_is_simulated(round_state),
         phrases=any(facet.kind == PhraseKind.name for facet in plan.facets),
         codes_passages=any(facet.kind == PassagesKind.name for facet in plan.facets),
+        conditions=_list_conditions((facet.id, facet.ask_if) for facet in plan.facets),
         has_page=fits_url(plan.round),
     )
 

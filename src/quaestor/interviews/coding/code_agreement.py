@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
-from quaestor.coding.model.ratings import list_labels
+from quaestor.coding.model.ratings import ComparedLabel, list_labels
 from quaestor.coding.model.records import CANNOT_JUDGE
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import record_view
@@ -47,7 +47,7 @@ def split_answers(transcript: Transcript) -> list[Segment]:
 
 
 GIVEN, NOT_GIVEN = "given", "not given"
-_Labels = Sequence[tuple[str, str, Label | None]]
+_Labels = Sequence[ComparedLabel]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def map_items_to_answers(interviews: Interviews) -> dict[str, str]:
 
 def join_labels(labels: _Labels, segments: Mapping[str, str]) -> list[tuple[str, str, Label | None]]:
     """Joins labels of turns into labels of answers, with all their codes; None if a rater has not rated every turn."""
-    gathered: dict[tuple[str, str], list[Label | None]] = {}
+    gathered: dict[tuple[str, str], list[object]] = {}
     whole: dict[str, set[str]] = {}
     for item, rater, label in labels:
         segment = segments.get(item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from quaestor.base.errors import StateError
 from quaestor.coding.model.codebook.file import read_codebook
 from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.conditions import describe_condition
 from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided, list_kept
 from quaestor.coding.model.facet_kinds.confirm import NO
 from quaestor.coding.model.phrase_placement import PhrasePlacer, read_placement_words
@@ -92,7 +93,7 @@ def read_coded_items(
         code, why = _code(history, item, codes.get(item), answers.get(item, {}), book.version)
         code = carry.code(code)
         if code is None:
-            why = "the question is optional, and no rater answered it" if item in unanswered else why
+            why = unanswered.get(item, why)
             left_out[why] = left_out.get(why, 0) + 1
             continue
         verdict = confirmed.get(item)
@@ -157,19 +158,28 @@ def _require_closed_funnel(study: Study, state: State) -> None:
             raise NothingDecided(f"the round {step.round!r} is still open: close and settle it first")
 
 
-def _list_unanswered(state: State, name: str, facet: str) -> frozenset[str]:
-    """Lists the items of a round that need no decision on an optional facet, because no rater answered it."""
+def _list_unanswered(state: State, name: str, facet: str) -> dict[str, str]:
+    """Lists the items of a round that need no decision on a facet, each with the reason."""
     if name not in state.rounds or facet not in {known.id for known in state.round(name).plan.facets}:
-        return frozenset()
+        return {}
     round_state = state.round(name)
-    return (
+    condition = describe_condition(round_state.plan.facet(facet).ask_if)
+    items = (
         frozenset(round_state.items_left())
         - round_state.last_decisions(facet).keys()
         - find_undecided(state, name).items
     )
+    return {
+        item: f"the question is asked only if {condition}"
+        if condition and not round_state.find_asked(item, facet)
+        else "the question is optional, and no rater answered it"
+        for item in items
+    }
 
 
-def _list_items_to_code(study: Study, state: State, codes: Mapping[str, Decision], unanswered: Set[str]) -> list[str]:
+def _list_items_to_code(
+    study: Study, state: State, codes: Mapping[str, Decision], unanswered: Mapping[str, str]
+) -> list[str]:
     """Lists the items that need a code: what the last round of the funnel kept, if there is one.
 
     While that round is not settled, items that it has not decided to keep are left out.
@@ -187,11 +197,7 @@ def _answers(state: State, name: str) -> dict[str, dict[str, Any]]:
     """Returns by item all decisions of a round, which the rules of a split code depend on."""
     answers_by_item: dict[str, dict[str, Any]] = {}
     round_state = state.rounds.get(name)
-    every = (
-        [decision[-1] for decision in round_state.decisions.values()]
-        if round_state is not None
-        else state.published[name].values()
-    )
+    every = round_state.counted_decisions() if round_state is not None else state.published[name].values()
     for decision in every:
         answers_by_item.setdefault(decision.item, {})[decision.facet] = decision.answer
     return answers_by_item

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from importlib import import_module
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic_core import PydanticKnownError
 
-from quaestor.base.names import NOT_IN_URL, fits_url
+from quaestor.base.names import NOT_IN_URL, fits_url, suggest
 from quaestor.base.toml import Name, Seed, Settings
 from quaestor.measures.agreement.statistics import list_reportable
 
@@ -29,6 +29,14 @@ def _require_known(name: str, known: Collection[str]) -> str:
     return name
 
 
+def _as_list(answers: Any) -> Any:
+    return [answers] if isinstance(answers, str) else answers
+
+
+Answers = Annotated[tuple[Name, ...], BeforeValidator(_as_list), Field(min_length=1)]
+"""One answer, or a list of answers."""
+
+
 class FacetSettings(Settings):
     """A question about each item."""
 
@@ -41,6 +49,8 @@ class FacetSettings(Settings):
     scale: Literal["nominal", "ordinal", "interval"] = "nominal"
     required: bool = True
     fields: dict[Name, tuple[Name, ...]] = Field(default_factory=dict)
+    ask_if: dict[Name, Answers] = Field(default_factory=dict)
+    """By earlier facet of the round: the answers under which this question is asked; without it, it always is."""
 
     @field_validator("kind")
     @classmethod
@@ -64,6 +74,36 @@ class FacetSettings(Settings):
         if self.reasons and "reasons" not in kind.takes:
             raise ValueError(f"a {self.kind} facet takes no reasons: they are for facets of kind keep")
         return self
+
+
+def check_conditions(facets: Mapping[str, FacetSettings]) -> None:
+    """Raises ValueError if a condition names an unknown facet, or an answer that its facet cannot have."""
+    for name, facet in facets.items():
+        for other, answers in facet.ask_if.items():
+            key = f"facets.{name}.ask_if"
+            others = [known for known in facets if known != name]
+            if other not in others:
+                raise ValueError(f"{key} names {other!r}; choose from: {suggest(other, others) or 'none is defined'}")
+            possible = _facet_kinds()[facets[other].kind].list_condition_answers(facets[other])
+            if possible == ():
+                raise ValueError(
+                    f"{key} names {other!r}, a facet of kind {facets[other].kind}: "
+                    "a condition needs one of kind single, multiple, keep or confirm"
+                )
+            for answer in answers:
+                if possible is not None and answer not in possible:  # codes are checked when a round opens
+                    raise ValueError(f"{key}.{other} is {answer!r}; choose from: {suggest(answer, possible)}")
+
+
+def check_round_conditions(key: str, facets: Sequence[str], settings: Mapping[str, FacetSettings]) -> None:
+    """Raises ValueError if a round asks a facet before one that its condition names, or without it."""
+    for number, name in enumerate(facets):
+        for other in settings[name].ask_if:
+            if other not in facets[:number]:
+                raise ValueError(
+                    f"{key}.facets: {name!r} is asked only if {other!r} has a certain answer: "
+                    f"list {other!r} before {name!r}"
+                )
 
 
 def _is_number(text: str) -> bool:

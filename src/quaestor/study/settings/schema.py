@@ -13,7 +13,12 @@ from pydantic_core import ErrorDetails
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import Name, Seed, Settings, read_toml
-from quaestor.study.settings.coding import FacetSettings, RoundSettings
+from quaestor.study.settings.coding import (
+    FacetSettings,
+    RoundSettings,
+    check_conditions,
+    check_round_conditions,
+)
 from quaestor.study.settings.evidence import (
     FunnelSettings,
     KindSettings,
@@ -97,6 +102,7 @@ class StudySettings(Settings):
             of_strand = _step_names(self.strands[sample.strand]) if sample.strand is not None else steps
             if sample.after is not None and sample.after not in of_strand:
                 raise ValueError(_unknown(f"samples.{name}.after", sample.after, of_strand))
+        check_conditions(self.facets)
         self._rounds_exist(steps)
         self._results_exist()
         return self
@@ -150,6 +156,7 @@ class StudySettings(Settings):
             for facet in round_state.facets:
                 if facet not in self.facets:
                     raise ValueError(_unknown(f"{key}.facets", facet, self.facets))
+            check_round_conditions(key, round_state.facets, self.facets)
             self._check_passages_are_separate(key, round_state)
             earlier_rounds = {
                 "after": round_state.after,
@@ -243,6 +250,7 @@ _TYPES = {
     "bool_parsing": "write true or false",
     "int_parsing": "write a whole number",
     "tuple_type": "write a list in square brackets",
+    "too_short": "list at least one",
     "dict_type": "write a table of keys",
     "model_type": "write a table of keys",
     "date_type": "write a date such as 2021-09-06",

@@ -21,7 +21,7 @@ from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.pages.activity import OwnRound, list_own_rounds
-from quaestor.coding.pages.rating_sheet import Desk, RatingSheet, SheetFacet, restore_sheet
+from quaestor.coding.pages.rating_sheet import Desk, RatingSheet, SheetFacet, list_unseen_questions, restore_sheet
 from quaestor.coding.rating import codes_passages
 from quaestor.coding.rating_files import NewRating, WrongStudy
 from quaestor.evidence.item_texts import read_titles
@@ -108,6 +108,8 @@ class RatingPages(Pages):
         sent = await (_from_script(request) if by_script else _from_form(request))
         if not await self.work(lambda: self.session.is_sent_by(sent["rater"], who)):
             return JSONResponse({"refused": f"this was rated by {sent['rater']!r}"}, status_code=409)
+        if not by_script and (unseen := await self._show_unseen_questions(request, name, sent)):
+            return unseen
         try:
             if sent["practice"]:
                 feedback = await self.work(lambda: self._desk.practise(name, who, sent["item"], sent["answers"]))
@@ -126,6 +128,23 @@ class RatingPages(Pages):
         if by_script:
             return JSONResponse({"saved": True, "item": sent["item"]})
         return self.go(request, "rate", name=name)
+
+    async def _show_unseen_questions(self, request: Request, name: str, sent: dict[str, Any]) -> Response | None:
+        """Shows the sheet again with the questions that the answers lead to; without a script, it hid them."""
+        try:
+            if not await self.work(lambda: self._desk.has_conditions(name)):
+                return None
+            sheet = await self.work(lambda: self._desk.build_sheet(name, require_visitor(request).name, sent["item"]))
+        except QuaestorError:
+            return None  # saving gives the reason
+        if sheet is None:
+            return None
+        typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"])
+        questions = list_unseen_questions(typed, sent["shown"])
+        if not questions:
+            return None
+        why = f"Not saved yet. Your answers lead to another question: {' '.join(questions)}"
+        return self.page(request, "rate.html", {"sheet": typed, "refused": why}, 422)
 
     async def _show_refused_sheet(
         self, request: Request, name: str, sent: dict[str, Any], why: str, status: int
@@ -214,6 +233,7 @@ async def _from_form(request: Request) -> dict[str, Any]:
         "item": _first_value(form, "item"),
         "answers": answers,
         "unsure": form.get("unsure", []),
+        "shown": form.get("shown", []),
         "memo": _first_value(form, "memo"),
         "seconds": 0.0,
         "key": require_key(_first_value(form, "key")),
@@ -225,11 +245,6 @@ async def _from_form(request: Request) -> dict[str, Any]:
 
 def _first_value(form: Mapping[str, Sequence[str]], name: str) -> str:
     return form.get(name, ("",))[0]
-
-
-def chosen_values(question: SheetFacet) -> tuple[str, ...]:
-    """Returns the chosen values of a facet, as the checkboxes of the sheet name them."""
-    return () if question.answer is None else FACET_KINDS[question.kind].chosen_values(question.answer)
 
 
 def describe_time_left(sheet: RatingSheet) -> str:

@@ -34,8 +34,17 @@
   const LATEST = 30;
 
   const form = () => desk.querySelector("form.sheet");
-  const facets = () => [...desk.querySelectorAll(".facet")];
+  const facets = () => [...desk.querySelectorAll(".facet:not([hidden])")];
   const answered = (facet) => facet.querySelector(".codes input:checked, .phrase input:not(:placeholder-shown)");
+
+  // A question with a condition appears with the answer that leads to it. A hidden one sends nothing.
+  function showAsked() {
+    for (const facet of desk.querySelectorAll(".facet[data-ask-if]")) {
+      const holds = ([name, values]) => facets().some((other) => other.dataset.facet === name
+        && [...other.querySelectorAll(".codes input:checked")].some((one) => values.includes(one.value)));
+      facet.hidden = facet.disabled = !JSON.parse(facet.dataset.askIf).every(holds);
+    }
+  }
 
   async function fetchAhead() {
     if (fetching) return;
@@ -178,7 +187,7 @@
     for (const one of facets()) one.classList.toggle("active", one === facet);
   }
 
-  const active = () => desk.querySelector(".facet.active") || facets()[0];
+  const active = () => desk.querySelector(".facet.active:not([hidden])") || facets()[0];
 
   function choose(key) {
     const facet = active();
@@ -187,8 +196,10 @@
     input.checked = input.type === "checkbox" ? !input.checked : true;
     if (input.type === "radio") {
       for (const other of facet.querySelectorAll("input[type=checkbox][data-key]")) other.checked = false;
+      showAsked();
     } else {
       for (const other of facet.querySelectorAll("input[type=radio]")) other.checked = false;
+      showAsked();
     }
     const following = input.type === "radio" && facets()[facets().indexOf(facet) + 1];
     if (following) activate(following);
@@ -214,6 +225,7 @@
       event.preventDefault();
       const first = [...active().querySelectorAll(".codes li:not([hidden]) input")][0];
       if (first) first.checked = true;
+      showAsked();
       event.target.blur();
       return;
     }
@@ -264,8 +276,10 @@
   function begin() {
     seen = 0;
     since = performance.now();
+    showAsked();
     activate(facets().find((facet) => !answered(facet)) || facets()[0]);
     form().onsubmit = save;
+    form().onchange = showAsked;
     for (const facet of facets()) facet.addEventListener("focusin", () => activate(facet));
     for (const search of desk.querySelectorAll(".type-ahead")) search.addEventListener("input", findCode);
     for (const box of desk.querySelectorAll(".phrase input")) box.placeholder = " ";

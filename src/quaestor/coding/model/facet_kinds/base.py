@@ -74,6 +74,10 @@ class FacetKind:
     def check_settings(self, settings: FacetKeys) -> None:
         """Raises ValueError where a study file describes a facet of this kind that cannot be answered."""
 
+    def list_condition_answers(self, settings: FacetKeys) -> Sequence[str] | None:
+        """Returns the answers that `ask_if` of another facet can name; None if the codebook lists them."""
+        return ()
+
     def read(self, facet: Facet, book: Codebook, answer: Any) -> Any:
         """Returns an answer in the form in which it is stored; raises InputError with what is allowed."""
         raise NotImplementedError

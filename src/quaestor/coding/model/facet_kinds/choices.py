@@ -27,6 +27,9 @@ class SingleChoiceKind(FacetKind):
         if bool(settings.codes) == bool(settings.options):
             raise ValueError(f"a {self.name} facet needs either codes or options: give one of the two")
 
+    def list_condition_answers(self, settings: FacetKeys) -> Sequence[str] | None:
+        return None if settings.codes else settings.options
+
     def read(self, facet: Facet, book: Codebook, answer: Any) -> Any:
         return read_choice(facet, book, answer)
 

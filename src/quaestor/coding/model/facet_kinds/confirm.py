@@ -8,6 +8,7 @@ from typing import Any
 from quaestor.base.errors import InputError
 from quaestor.coding.model.facet_kinds.base import (
     AnswerChoice,
+    FacetKeys,
     FacetKind,
     Label,
     ReplaceText,
@@ -26,6 +27,9 @@ class ConfirmKind(FacetKind):
     name = "confirm"
     confirms_proposal = True
     form_fields = ("instead",)
+
+    def list_condition_answers(self, settings: FacetKeys) -> Sequence[str] | None:
+        return (YES, NO)
 
     def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
         word, instead = read_word_and_text(answer, "instead")

@@ -9,6 +9,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
 from quaestor.coding.model.facet_kinds.base import (
     AnswerChoice,
+    FacetKeys,
     FacetKind,
     Label,
     ReplaceText,
@@ -24,6 +25,9 @@ class KeepKind(FacetKind):
 
     name = "keep"
     takes = frozenset({"reasons"})
+
+    def list_condition_answers(self, settings: FacetKeys) -> Sequence[str] | None:
+        return (KEEP, EXCLUDE)
 
     def read(self, facet: Facet, book: Codebook, answer: Any) -> dict[str, str]:
         word, reason = read_word_and_text(answer, "reason")
