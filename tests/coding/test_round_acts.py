@@ -16,6 +16,7 @@ from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import (
+    ChosenItems,
     EarlierItems,
     close_by_name,
     deadline_by_name,
@@ -61,7 +62,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]
     choose = rounds.choose_items
 
     def let(act: Callable[[], object]) -> None:
-        def chosen(study: Study, one: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
+        def chosen(study: Study, one: RoundSettings, known: EarlierItems) -> ChosenItems:
             other = threading.Thread(target=act, daemon=True)
             other.start()
             other.join(20)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.base.names import suggest
+from quaestor.base.names import count_of, suggest
 from quaestor.coding.agreement import find_estimate
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.model.answers import write_cell
@@ -32,12 +32,12 @@ from quaestor.coding.model.views import build_rater_view
 from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead, require_part
 from quaestor.evidence.erasure import drop_withdrawn, find_origin
 from quaestor.evidence.funnel import read_passed, step_number
-from quaestor.evidence.samples import draw_sample, draw_simple_sample
+from quaestor.evidence.samples import Sample, draw_sample, draw_simple_sample
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
 from quaestor.study.session import BuildAct, Session
-from quaestor.study.settings.coding import RoundSettings
+from quaestor.study.settings.coding import RoundItems, RoundSettings
 
 
 def find_round_settings(study: Study, name: str) -> RoundSettings:
@@ -51,7 +51,7 @@ def find_round_settings(study: Study, name: str) -> RoundSettings:
 def build_plan(
     study: Study,
     round_settings: RoundSettings,
-    items: tuple[str, ...],
+    chosen: ChosenItems,
     codebook: int,
     proposals: Mapping[str, Mapping[str, str]] | None = None,
     origin: str = "",
@@ -60,7 +60,7 @@ def build_plan(
     return RoundPlan(
         round=round_settings.round,
         kind=round_settings.kind,
-        items=items,
+        items=chosen.items,
         facets=tuple(_build_facet(study, facet) for facet in round_settings.facets),
         raters=round_settings.raters,
         codebook=codebook,
@@ -83,6 +83,7 @@ def build_plan(
         set_size=round_settings.items.set_size or 0,
         proposals=proposals or {},
         origin=origin,
+        selection=chosen.selection,
     )
 
 
@@ -110,9 +111,20 @@ class EarlierItems:
     left_out: frozenset[str] = frozenset()
     origin: str | None = None
     """The origin of the items taken from an earlier round; None if they come from the evidence."""
+    left_out_of_sample: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By round: the items that its sample is not drawn from."""
 
 
-def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierItems:
+@dataclass(frozen=True)
+class ChosenItems:
+    """The items of a round, and how they were selected, in words."""
+
+    items: tuple[str, ...]
+    selection: str
+
+
+def find_earlier_items(study: Study, state: State, round_settings: RoundSettings) -> EarlierItems:
+    """Finds what a round takes from earlier rounds; raises StateError if one of them is not ready."""
     items: tuple[str, ...] = ()
     earlier = round_settings.items.kept_by or round_settings.items.again
     if round_settings.items.kept_by is not None:
@@ -125,7 +137,13 @@ def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierIt
     elif round_settings.items.again is not None:
         items = state.round(round_settings.items.again).plan.items
     left_out = frozenset(item for name in round_settings.items.without for item in state.round(name).plan.items)
-    return EarlierItems(items, left_out, state.round(earlier).plan.origin if earlier else None)
+    sample = study.settings.samples[round_settings.items.sample] if round_settings.items.sample else None
+    return EarlierItems(
+        items,
+        left_out,
+        state.round(earlier).plan.origin if earlier else None,
+        {name: state.round(name).plan.items for name in sample.without} if sample else {},
+    )
 
 
 def find_strand(study: Study, round_settings: RoundSettings) -> Study:
@@ -138,24 +156,40 @@ def find_strand(study: Study, round_settings: RoundSettings) -> Study:
     return study.in_strand_with_step(step) if step is not None else study
 
 
-def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
+def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> ChosenItems:
     """Returns the items of a round, from an earlier round or the evidence, without those of withdrawn people."""
-    chosen: Sequence[str]
-    if round_settings.items.kept_by is not None:
-        chosen = drop_withdrawn(study, known.items, known.origin)
-    elif round_settings.items.again is not None:
-        seed = round_settings.seed if round_settings.seed is not None else study.settings.study.seed
-        left = drop_withdrawn(study, known.items, known.origin)
-        chosen = draw_simple_sample(left, round_settings.items.size or len(left), seed)
-    elif round_settings.items.sample is not None:
-        drawn = draw_sample(study, round_settings.items.sample)
-        chosen = sorted(item for items in drawn.strata.values() for item in items)
+    settings = round_settings.items
+    available: Iterable[str]
+    if known.origin is not None:
+        available, source = drop_withdrawn(study, known.items, known.origin), _describe_source(settings)
+    elif settings.sample is not None:
+        sample = draw_sample(study, settings.sample, earlier=known.left_out_of_sample)
+        available, source = (item for items in sample.strata.values() for item in items), _describe_sample(sample)
     else:
-        study = find_strand(study, round_settings)
-        last = len(study.funnel.steps) - 1
-        passed = step_number(study, round_settings.items.after) if round_settings.items.after else last
-        chosen = sorted(drop_withdrawn(study, read_passed(study, passed)))
-    return tuple(item for item in chosen if item not in known.left_out)
+        strand, source = find_strand(study, round_settings), _describe_source(settings)
+        passed = step_number(strand, settings.after) if settings.after else len(strand.funnel.steps) - 1
+        available = drop_withdrawn(strand, read_passed(strand, passed))
+    left = sorted(item for item in available if item not in known.left_out)
+    source += f", not in {', '.join(settings.without)}" if settings.without else ""
+    if settings.size is None:
+        return ChosenItems(tuple(left), f"{count_of(len(left), 'item')} {source}")
+    seed = round_settings.seed if round_settings.seed is not None else study.settings.study.seed
+    drawn = tuple(draw_simple_sample(left, settings.size, seed))
+    return ChosenItems(drawn, f"{len(drawn):,} of {count_of(len(left), 'item')} {source}, drawn with seed {seed}")
+
+
+def _describe_source(items: RoundItems) -> str:
+    if items.kept_by or items.again:
+        return f"that {items.kept_by} kept" if items.kept_by else f"of {items.again}"
+    return f"after {items.after!r}" if items.after else f"of the strand {items.strand}"
+
+
+def _describe_sample(sample: Sample) -> str:
+    without = f" not in {', '.join(sample.without)}" if sample.without else ""
+    return (
+        f"of the sample {sample.name} ({sample.size:,} of {count_of(sample.population, 'item')}{without}, "
+        f"drawn with seed {sample.seed})"
+    )
 
 
 def _list_proposals(state: State, round_settings: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
@@ -191,12 +225,13 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
     study = coding.study
     settings = find_round_settings(study, name)
     with coding.locked_state() as state:
-        known, before = find_earlier_items(state, settings), _build_stamp(state, settings.after)
-    items = choose_items(study, settings, known)
+        known, before = find_earlier_items(study, state, settings), _build_stamp(state, settings.after)
+    chosen = choose_items(study, settings, known)
+    items = chosen.items
     passed = check_gate(coding, str(settings.after))[1] if before and not before.waived else None
 
     def build_act(state: State) -> NewAct:
-        if (find_earlier_items(state, settings), _build_stamp(state, settings.after)) != (known, before):
+        if (find_earlier_items(study, state, settings), _build_stamp(state, settings.after)) != (known, before):
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
         if find_round_settings(open_study(study.root), name) != settings:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
@@ -204,7 +239,7 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
             raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
         version, proposals = state.history.latest.version, _list_proposals(state, settings, items)
         origin = find_origin(find_strand(study, settings)) if known.origin is None else known.origin
-        plan = build_plan(study, settings, items, version, proposals, origin)
+        plan = build_plan(study, settings, chosen, version, proposals, origin)
         return build_open_act(state, plan, actor, passed)
 
     coding.act(build_act)
@@ -252,6 +287,7 @@ def summarise_round(round_state: RoundState) -> dict[str, Any]:
         "kind": round_state.plan.kind,
         "status": round_state.status,
         "items": len(round_state.items_left()),
+        "selection": round_state.plan.selection,
         "raters": [slot.label for slot in round_state.slots],
         "set": round_state.set,
         "sets": len(round_state.sets),
@@ -289,7 +325,7 @@ def list_rounds(study: StudyOrSession) -> list[dict[str, Any]]:
 
 def _summarise_unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
     counts = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
-    texts = {"deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
+    texts = {"selection": "", "deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
     return {
         "round": name, "kind": kind, "status": "not opened", "raters": raters, "simulated": False, **counts, **texts
     }  # fmt: skip

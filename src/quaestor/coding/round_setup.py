@@ -273,6 +273,8 @@ class RoundPreview:
     """A plan before it is fixed; `obstacle` is the reason why it cannot open yet."""
 
     items: int = 0
+    selection: str = ""
+    """How the items are selected."""
     shares: tuple[RaterShare, ...] = ()
     shared: int = 0
     """Items that all raters get."""
@@ -297,7 +299,7 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
         version = state.history.latest.version
         pace, like = _find_pace(state, round_settings)
         try:
-            known = find_earlier_items(state, round_settings)
+            known = find_earlier_items(study, state, round_settings)
             _require_closed(state, round_settings)
         except StateError as refusal:
             return RoundPreview(codebook=version, pace=pace, like=like, obstacle=str(refusal))
@@ -313,7 +315,9 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
         for rater, items in zip(plan.raters, own, strict=True)
     )
     everybody = set(plan.items).intersection(*map(set, own)) if len(own) > 1 else set()
-    return RoundPreview(len(plan.items), shares, len(everybody), len(plan.sets()), version, pace, like, obstacle)
+    return RoundPreview(
+        len(plan.items), plan.selection, shares, len(everybody), len(plan.sets()), version, pace, like, obstacle
+    )
 
 
 def preview_planned_round(study: Study, name: str) -> RoundPreview:

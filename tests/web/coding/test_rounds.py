@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +95,20 @@ def test_the_lead_sees_the_progress_of_every_round_but_no_answers(lead: TestClie
     assert "Open main" in page
     assert "opened it with 4 items" in lead.get("/rounds/pilot").text
     assert head(study) == before
+
+
+def test_a_round_of_some_of_what_is_left_states_how_its_items_are_drawn(lead: TestClient, study: Study) -> None:
+    fields = {**NEW, "items": "after=how-to", "without": "pilot", "size": "5"}
+    selection = "5 of 8 items after &#39;how-to&#39;, not in pilot, drawn with seed 4"
+    assert selection in post(lead, "/rounds/new", {**fields, "do": "preview"}).text
+    post(lead, "/rounds/new", {**fields, "do": "add"})
+    form = lead.get("/rounds/new?change=second").text
+    assert 'name="size" min="1" value="5"' in form
+    assert re.search(r'name="without" value="pilot" checked', form)
+    assert selection in lead.get("/rounds/second").text
+    post(lead, "/rounds/second/acts", {"act": "open"}, "/rounds/second")
+    assert selection in lead.get("/rounds/second").text
+    assert status_of(study, "second") == "open"
 
 
 def test_a_round_is_previewed_added_changed_and_removed(lead: TestClient, study: Study) -> None:

@@ -74,7 +74,7 @@ def _is_number(text: str) -> bool:
 
 
 class RoundItems(Settings):
-    """The items of a round; `strand` means everything that the strand's funnel keeps."""
+    """The items of a round; `strand` means everything that the strand's funnel keeps, `size` draws some of them."""
 
     strand: Name | None = None
     after: Name | None = None
@@ -89,8 +89,8 @@ class RoundItems(Settings):
     def _check_origin(self) -> Self:
         if sum(bool(source) for source in (self.after, self.strand, self.sample, self.kept_by, self.again)) != 1:
             raise ValueError("items need exactly one of after, strand, sample, kept_by or again")
-        if self.size is not None and self.again is None:
-            raise ValueError("size needs again: it is the number of items of an earlier round to rate again")
+        if self.size is not None and self.sample is not None:
+            raise ValueError("size does not go with sample: set the size of the sample, or draw from a step with after")
         return self
 
 
