@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from quaestor.base.clock import parse_utc
 from quaestor.base.errors import SettingsError, StateError
-from quaestor.base.names import count_of, suggest
+from quaestor.base.names import suggest
 from quaestor.coding.agreement import find_estimate
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.closing import build_close_acts, build_reopen_act
-from quaestor.coding.model.decisions import find_decisions, list_kept
+from quaestor.coding.model.decisions import find_decisions
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.phrases import list_agreed_phrases
 from quaestor.coding.model.ratings import count_hours
@@ -29,15 +29,14 @@ from quaestor.coding.model.rounds import (
 )
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import build_rater_view
+from quaestor.coding.round_items import ChosenItems, choose_items, find_earlier_items, find_strand
 from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead, require_part
 from quaestor.evidence.erasure import drop_withdrawn, find_origin
-from quaestor.evidence.funnel import read_passed, step_number
-from quaestor.evidence.samples import Sample, draw_sample, draw_simple_sample
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
 from quaestor.study.session import BuildAct, Session
-from quaestor.study.settings.coding import RoundItems, RoundSettings
+from quaestor.study.settings.coding import RoundSettings
 
 
 def find_round_settings(study: Study, name: str) -> RoundSettings:
@@ -100,95 +99,6 @@ def _build_facet(study: Study, name: str) -> Facet:
         settings.scale,
         settings.required,
         tuple(settings.fields.items()),
-    )
-
-
-@dataclass(frozen=True)
-class EarlierItems:
-    """The items that a round takes from earlier rounds, and those it leaves out."""
-
-    items: tuple[str, ...] = ()
-    left_out: frozenset[str] = frozenset()
-    origin: str | None = None
-    """The origin of the items taken from an earlier round; None if they come from the evidence."""
-    left_out_of_sample: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By round: the items that its sample is not drawn from."""
-
-
-@dataclass(frozen=True)
-class ChosenItems:
-    """The items of a round, and how they were selected, in words."""
-
-    items: tuple[str, ...]
-    selection: str
-
-
-def find_earlier_items(study: Study, state: State, round_settings: RoundSettings) -> EarlierItems:
-    """Finds what a round takes from earlier rounds; raises StateError if one of them is not ready."""
-    items: tuple[str, ...] = ()
-    earlier = round_settings.items.kept_by or round_settings.items.again
-    if round_settings.items.kept_by is not None:
-        kept = list_kept(state, round_settings.items.kept_by)
-        if kept is None:
-            raise StateError(
-                f"{round_settings.round!r} takes what {round_settings.items.kept_by!r} keeps, which is not settled yet"
-            )
-        items = tuple(sorted(kept))
-    elif round_settings.items.again is not None:
-        items = state.round(round_settings.items.again).plan.items
-    left_out = frozenset(item for name in round_settings.items.without for item in state.round(name).plan.items)
-    sample = study.settings.samples[round_settings.items.sample] if round_settings.items.sample else None
-    return EarlierItems(
-        items,
-        left_out,
-        state.round(earlier).plan.origin if earlier else None,
-        {name: state.round(name).plan.items for name in sample.without} if sample else {},
-    )
-
-
-def find_strand(study: Study, round_settings: RoundSettings) -> Study:
-    """Returns the study as seen from the strand that a round takes its items from, if not from an earlier round."""
-    items = round_settings.items
-    sample = study.settings.samples[items.sample] if items.sample is not None else None
-    step, strand = (sample.after, sample.strand) if sample else (items.after, items.strand)
-    if strand is not None:
-        return study.in_strand(strand)
-    return study.in_strand_with_step(step) if step is not None else study
-
-
-def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> ChosenItems:
-    """Returns the items of a round, from an earlier round or the evidence, without those of withdrawn people."""
-    settings = round_settings.items
-    available: Iterable[str]
-    if known.origin is not None:
-        available, source = drop_withdrawn(study, known.items, known.origin), _describe_source(settings)
-    elif settings.sample is not None:
-        sample = draw_sample(study, settings.sample, earlier=known.left_out_of_sample)
-        available, source = (item for items in sample.strata.values() for item in items), _describe_sample(sample)
-    else:
-        strand, source = find_strand(study, round_settings), _describe_source(settings)
-        passed = step_number(strand, settings.after) if settings.after else len(strand.funnel.steps) - 1
-        available = drop_withdrawn(strand, read_passed(strand, passed))
-    left = sorted(item for item in available if item not in known.left_out)
-    source += f", not in {', '.join(settings.without)}" if settings.without else ""
-    if settings.size is None:
-        return ChosenItems(tuple(left), f"{count_of(len(left), 'item')} {source}")
-    seed = round_settings.seed if round_settings.seed is not None else study.settings.study.seed
-    drawn = tuple(draw_simple_sample(left, settings.size, seed))
-    return ChosenItems(drawn, f"{len(drawn):,} of {count_of(len(left), 'item')} {source}, drawn with seed {seed}")
-
-
-def _describe_source(items: RoundItems) -> str:
-    if items.kept_by or items.again:
-        return f"that {items.kept_by} kept" if items.kept_by else f"of {items.again}"
-    return f"after {items.after!r}" if items.after else f"of the strand {items.strand}"
-
-
-def _describe_sample(sample: Sample) -> str:
-    without = f" not in {', '.join(sample.without)}" if sample.without else ""
-    return (
-        f"of the sample {sample.name} ({sample.size:,} of {count_of(sample.population, 'item')}{without}, "
-        f"drawn with seed {sample.seed})"
     )
 
 

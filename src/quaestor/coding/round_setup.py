@@ -20,7 +20,8 @@ from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import CLOSED, State
-from quaestor.coding.round_acts import build_plan, choose_items, find_earlier_items, find_round_settings
+from quaestor.coding.round_acts import build_plan, find_round_settings
+from quaestor.coding.round_items import choose_items, find_earlier_items
 from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding
 from quaestor.measures.agreement.statistics import list_reportable
 from quaestor.people.membership import list_people
@@ -213,6 +214,8 @@ class RoundChoices:
     rounds: tuple[str, ...]
     keeping: tuple[str, ...]
     """Rounds that keep or exclude items."""
+    families: tuple[str, ...]
+    attributes: tuple[str, ...]
     people: tuple[str, ...]
     """Raters and tie-breakers of any round, and accounts that can become one."""
     kinds: tuple[str, ...] = ("pilot", "main", "drift")
@@ -251,6 +254,8 @@ def list_round_choices(study: Study, without: str = "") -> RoundChoices:
             for settings in earlier
             if any(study_settings.facets[f].kind == KeepKind.name for f in settings.facets)
         ),
+        families=tuple(study_settings.families),
+        attributes=tuple(study_settings.attributes),
         people=(*people, lead),
     )
 
@@ -301,7 +306,7 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
         try:
             known = find_earlier_items(study, state, round_settings)
             _require_closed(state, round_settings)
-        except StateError as refusal:
+        except QuaestorError as refusal:
             return RoundPreview(codebook=version, pace=pace, like=like, obstacle=str(refusal))
     try:
         plan = build_plan(study, round_settings, choose_items(study, round_settings, known), version)

@@ -64,6 +64,16 @@ def test_a_round_of_some_of_what_is_left_says_how_its_items_are_drawn(folder: Pa
     assert (drawn["population"], drawn["without"]) == (8, ["pilot"])
 
 
+def test_a_round_covers_the_items_that_meet_conditions(folder: Path) -> None:
+    run(folder, "codebook", "import")
+    run(folder, "round", "open", "pilot")
+    more = ("--items", "after=how-to", "--where", "round=pilot", "--facet", "relevance", "--rater", "a")
+    added = json.loads(run(folder, "round", "add", "same", *more, "--json"))
+    assert (added["items"], added["selection"]) == (4, "4 items after 'how-to', with round = pilot")
+    with pytest.raises(QuaestorError, match=r"where.attributes is 'framework', but none is defined"):
+        run(folder, "round", "add", "other", *more, "--where", "framework=torch")
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [

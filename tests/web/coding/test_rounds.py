@@ -111,6 +111,19 @@ def test_a_round_of_some_of_what_is_left_states_how_its_items_are_drawn(lead: Te
     assert status_of(study, "second") == "open"
 
 
+def test_a_round_covers_the_items_that_meet_conditions(lead: TestClient, study: Study) -> None:
+    fields = {**NEW, "items": "after=how-to", "where.round": "pilot", "where.year": "", "where.tag": ""}
+    selection = "4 items after &#39;how-to&#39;, with round = pilot"
+    assert selection in post(lead, "/rounds/new", {**fields, "do": "preview"}).text
+    post(lead, "/rounds/new", {**fields, "do": "add"})
+    assert selection in lead.get("/rounds/second").text
+    form = lead.get("/rounds/new?change=second").text
+    assert "<details open><summary>Only items" in form
+    assert '<option value="pilot" selected>' in form
+    refused = post(lead, "/rounds/new", {**fields, "round": "third", "where.year": "2017", "do": "preview"})
+    assert "has no column &#39;creation_date&#39;" in refused.text
+
+
 def test_a_round_is_previewed_added_changed_and_removed(lead: TestClient, study: Study) -> None:
     text = study.file.read_text("utf-8")
     seen = post(lead, "/rounds/new", {**NEW, "do": "preview"})

@@ -239,6 +239,14 @@ def add(
     facet: Annotated[list[str], typer.Option(help="A facet to rate; repeat for several.")],
     rater: Annotated[list[str], typer.Option(help="A rater; repeat for several.")],
     kind: Annotated[str, typer.Option(help="pilot, main or drift.")] = "main",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Only items with this code (CODE or FACET:CODE), disagreement (any, open or settled), round, year, "
+            "tag, family or attribute of the study; repeat for several.",
+        ),
+    ] = None,
     size: Annotated[int | None, typer.Option(help="Draw this number of items at random; default: all.")] = None,
     without: Annotated[list[str] | None, typer.Option(help="Leave out the items of this round.")] = None,
     set_size: Annotated[int | None, typer.Option(help="Items per set, if the round proceeds in sets.")] = None,
@@ -275,8 +283,13 @@ def add(
     from quaestor.base.clock import parse_utc
     from quaestor.coding.round_setup import add_round, preview_planned_round
     from quaestor.study.folder import open_study
+    from quaestor.study.settings.coding import ItemConditions
 
+    conditions: dict[str, Any] = dict(named_values(where or [], "KEY=VALUE"))
+    attributes = {key: conditions.pop(key) for key in list(conditions) if key not in ItemConditions.model_fields}
+    conditions |= {"attributes": attributes} if attributes else {}
     item_source: dict[str, Any] = {
+        "where": conditions or None,
         "size": size, "set_size": set_size, "without": without, **named_values([items], "PLACE=NAME")
     }  # fmt: skip
     settings: dict[str, Any] = {

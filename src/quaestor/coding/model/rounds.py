@@ -19,7 +19,7 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
         hint = "use another name, and items.without to leave out the items of earlier rounds"
         raise StateError(f"the round {plan.round!r} has already been opened: {hint}")
     if not plan.items:
-        raise StateError(f"the round {plan.round!r} has no items: check its funnel step or sample")
+        raise StateError(f"the round {plan.round!r} has no items: check where its items come from")
     if plan.tie_breaker in plan.raters:
         raise StateError(
             f"{plan.tie_breaker!r} rates in {plan.round!r} and cannot be its tie-breaker: name somebody else"

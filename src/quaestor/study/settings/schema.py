@@ -177,6 +177,12 @@ class StudySettings(Settings):
             raise ValueError(_unknown(f"{key}.strand", items.strand, self.strands))
         if items.sample is not None and items.sample not in self.samples:
             raise ValueError(_unknown(f"{key}.sample", items.sample, self.samples))
+        if items.where is not None:
+            if items.where.family is not None and items.where.family not in self.families:
+                raise ValueError(_unknown(f"{key}.where.family", items.where.family, self.families))
+            for attribute in items.where.attributes:
+                if attribute not in self.attributes:
+                    raise ValueError(_unknown(f"{key}.where.attributes", attribute, self.attributes))
         for before in self.samples[items.sample].without if items.sample is not None else ():
             if before not in earlier:
                 raise ValueError(
