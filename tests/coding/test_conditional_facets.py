@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quaestor.search.coded_items import VisibleDecisions
 from tests.support.command_line import in_this_process
 from tests.support.made_once import study_of
 from tests.support.settling import settle_with_assents
@@ -26,7 +27,6 @@ from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
 from quaestor.publication.publication import compute_publication, open_computed
 from quaestor.publication.results.threats import list_threats
-from quaestor.search.coded_items import VisibleDecisions
 from quaestor.search.item_history import DECISION, build_item_history
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.simulated_raters import add_missing_ratings, simulate_settling

@@ -13,12 +13,12 @@ from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
+from quaestor.coding.coded_items import FilterOption, VisibleDecisions, find_coded_items, list_hidden_rounds
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
-from quaestor.search.coded_items import FilterOption, VisibleDecisions, find_coded_items, list_hidden_rounds
 from quaestor.search.query import Query, Terms, parse_terms
 from quaestor.study.folder import Study
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from quaestor.base.files import is_private
 from quaestor.base.table_files import Cell, ExportTable, format_csv, write_table
+from quaestor.coding.coded_items import CodedAnswer
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import ASKER, Viewer
 from quaestor.evidence.funnel import current_result
@@ -19,7 +20,6 @@ from quaestor.evidence.items import item_link
 from quaestor.evidence.sources.protocol import no_progress
 from quaestor.evidence.text_index import TOKENS, build_index
 from quaestor.people.roles import Role
-from quaestor.search.coded_items import CodedAnswer
 from quaestor.search.index_query import RecentResults, Search, SearchCondition
 from quaestor.search.query import Query, Terms
 from quaestor.study.folder import Study, has_journal

@@ -263,6 +263,9 @@ def sample(
     confidence: Annotated[float, typer.Option(help="The confidence level.")] = 0.95,
     margin: Annotated[float, typer.Option(help="The margin of error.")] = 0.05,
     by: Annotated[str | None, typer.Option(help="Stratify by `year` or `family`.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Leave out the items of this round; repeat for several.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Default: the study's seed.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the items to this CSV or XLSX file.")] = None,
     study: StudyOption = None,
@@ -277,7 +280,7 @@ def sample(
     described = None
     if name is None:
         described = build_sample_settings(
-            after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed
+            after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed, without=without or ()
         )
     drawn = draw_sample(chosen_study(study), name, described)
     if out is not None:
