@@ -90,6 +90,10 @@ class Question:
     convert: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     """By an earlier unit: the factor that converts a number in it to `unit`."""
 
+    earliest: str = ""
+    latest: str = ""
+    """The first and the last day that a date can be, as YYYY-MM-DD."""
+
     def option(self, code: str) -> Option | None:
         return next((option for option in self.options if option.code == code), None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quaestor.surveys.model.question_kinds.base import QuestionKind
 from quaestor.surveys.model.question_kinds.choices import ConsentQuestion, MultipleChoice, SingleChoice, YesNo
+from quaestor.surveys.model.question_kinds.date import DateQuestion
 from quaestor.surveys.model.question_kinds.matrix import Matrix
 from quaestor.surveys.model.question_kinds.number import Number
 from quaestor.surveys.model.question_kinds.ranking import RankingQuestion
@@ -15,6 +16,7 @@ QUESTION_KINDS: dict[str, QuestionKind] = {
     MultipleChoice.name: MultipleChoice(),
     YesNo.name: YesNo(),
     Number.name: Number(),
+    DateQuestion.name: DateQuestion(),
     Matrix.name: Matrix(),
     Text.name: Text(),
     LongText.name: LongText(),

@@ -1,8 +1,9 @@
 """What every kind of question can do; a kind overrides what is different about it.
 
 An answer is JSON. `choices`: codes of options, in the order of the questionnaire; `texts`: text of one's own by option
-or row; `rows`: the step by row; `ranks`: codes, the first first; `number` and `text`: what was typed. A form has the
-fields `q.ID` with codes or what was typed, `q.ID.CODE.text`, `q.ID.ROW` and `q.ID.CODE.rank`.
+or row; `rows`: the step by row; `ranks`: codes, the first first; `number` and `text`: what was typed; `date`: a day as
+YYYY-MM-DD. A form has the fields `q.ID` with codes or what was typed, `q.ID.CODE.text`, `q.ID.ROW` and
+`q.ID.CODE.rank`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class QuestionKind:
     field: ClassVar[str] = "text"
     """The key of an answer that is typed."""
     takes: ClassVar[frozenset[str]] = frozenset()
-    """Keys of a question that not every kind takes: options, rows, and bounds for low, high, whole and unit."""
+    """Keys of a question that not every kind takes: options, rows, `bounds` for low, high, whole and unit,
+    `days` for earliest and latest."""
     option_word: ClassVar[str] = "option"
     meaningless_option_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of an option that mean nothing to this kind."""
@@ -109,6 +111,10 @@ class QuestionKind:
         """Yields what is wrong with the number of options."""
         if "options" in self.takes and not question.options:
             yield problem_of(question, f"it has no {self.option_word}s: give it some")
+
+    def check_keys(self, question: Question) -> Iterator[Problem]:
+        """Yields what is wrong with the keys that not every kind takes, besides options and rows."""
+        yield from ()
 
     def check_test(self, question: Question, test: Condition) -> str:
         """Returns why a condition that looks at an answer can never hold as it is meant; empty where it can."""
@@ -287,6 +293,10 @@ class QuestionKind:
         yield from ()
 
     # Printed and drawn.
+
+    def remarks(self, result: QuestionResult) -> list[str]:
+        """Returns sentences below its table: results that have no cell in it."""
+        return []
 
     def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
         """Returns columns and rows of its table."""

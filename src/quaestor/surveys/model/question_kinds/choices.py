@@ -238,26 +238,10 @@ class SingleChoice(QuestionKind):
         return {"options": [line.as_json() for line in whole.lines], "test": association_json(whole.crossed)}
 
     def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
-        name, columns, rows = result.question.id, [*SHARE_COLUMNS], []
-        if groups is not None:
-            for key, label, base in zip(groups.keys, groups.labels, result.bases, strict=True):
-                heading = f"{label} (n = {base:,})"
-                columns.append(TableColumn(f"group-{key}", heading, ("n", "share"), spanner=groups.label))
-        for line in result.rows[0].lines:
-            cells = [*share_cells(line.share, build_selection(name, option=line.key))]
-            if groups is not None:
-                for key, of_group in zip(groups.keys, line.by, strict=True):
-                    cells.append(share_cell(of_group, build_selection(name, line.key, by=groups.name, group=key)))
-            rows.append(TableRow(line.key, line.label, tuple(cells)))
-        return tuple(columns), (Group("", tuple(rows)),)
+        return shares_table(result, groups)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
-        from quaestor.render.figures.choices import ChoiceBar, draw_choices
-
-        lines = [ChoiceBar(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
-                 for line in result.rows[0].lines]  # fmt: skip
-        note = "several could be chosen" if self.has_several_choices else ""
-        return draw_choices(lines, result.base, note=note, name=result.question.id, title=result.question.text)
+        return draw_shares(result, "several could be chosen" if self.has_several_choices else "")
 
 
 class MultipleChoice(SingleChoice):
@@ -351,6 +335,31 @@ class ConsentQuestion(SingleChoice):
 
     def test(self, question: Question, whole: Distribution, counting: Counting) -> Distribution:
         return whole
+
+
+def shares_table(result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
+    """Returns columns and rows of a table of shares, with two further columns for each group."""
+    name, columns, rows = result.question.id, [*SHARE_COLUMNS], []
+    if groups is not None:
+        for key, label, base in zip(groups.keys, groups.labels, result.bases, strict=True):
+            heading = f"{label} (n = {base:,})"
+            columns.append(TableColumn(f"group-{key}", heading, ("n", "share"), spanner=groups.label))
+    for line in result.rows[0].lines:
+        cells = [*share_cells(line.share, build_selection(name, option=line.key))]
+        if groups is not None:
+            for key, of_group in zip(groups.keys, line.by, strict=True):
+                cells.append(share_cell(of_group, build_selection(name, line.key, by=groups.name, group=key)))
+        rows.append(TableRow(line.key, line.label, tuple(cells)))
+    return tuple(columns), (Group("", tuple(rows)),)
+
+
+def draw_shares(result: QuestionResult, note: str = "") -> Figure:
+    """Returns a figure with a bar for each share."""
+    from quaestor.render.figures.choices import ChoiceBar, draw_choices
+
+    lines = [ChoiceBar(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
+             for line in result.rows[0].lines]  # fmt: skip
+    return draw_choices(lines, result.base, note=note, name=result.question.id, title=result.question.text)
 
 
 def _refuse_several(question: Question, codes: Sequence[str]) -> InvalidAnswer:
