@@ -80,6 +80,8 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
         "rows": bool(question.rows) and "rows" not in takes,
         "low, high, whole or unit": any(bounds) and "bounds" not in takes,
         "earliest or latest": bool(question.earliest or question.latest) and "days" not in takes,
+        "step, low_label or high_label": (question.step != 1 or bool(question.low_label or question.high_label))
+        and "slider" not in takes,
         "shuffle": question.shuffle and "options" not in takes,
     }
     for name, is_meaningless in meaningless.items():

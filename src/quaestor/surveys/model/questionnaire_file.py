@@ -99,6 +99,9 @@ class QuestionSettings(Settings):
     whole: bool = False
     unit: Words = ""
     convert: dict[str, Factor] = Field(default_factory=dict)
+    step: Annotated[Number, Field(gt=0)] = 1.0
+    low_label: Words = ""
+    high_label: Words = ""
     earliest: Day | Literal[""] = ""
     latest: Day | Literal[""] = ""
 
@@ -266,6 +269,9 @@ class _Reader:
                 whole=settings.whole,
                 unit=self._words(settings.unit),
                 convert=settings.convert,
+                step=settings.step,
+                low_label=self._words(settings.low_label),
+                high_label=self._words(settings.high_label),
                 earliest=settings.earliest,
                 latest=settings.latest,
             )

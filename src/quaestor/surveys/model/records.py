@@ -90,6 +90,10 @@ class Question:
     convert: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     """By an earlier unit: the factor that converts a number in it to `unit`."""
 
+    step: float = 1.0
+    low_label: str = ""
+    high_label: str = ""
+    """What the ends of a slider mean."""
     earliest: str = ""
     latest: str = ""
     """The first and the last day that a date can be, as YYYY-MM-DD."""

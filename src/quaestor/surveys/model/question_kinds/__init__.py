@@ -8,6 +8,7 @@ from quaestor.surveys.model.question_kinds.date import DateQuestion
 from quaestor.surveys.model.question_kinds.matrix import Matrix
 from quaestor.surveys.model.question_kinds.number import Number
 from quaestor.surveys.model.question_kinds.ranking import RankingQuestion
+from quaestor.surveys.model.question_kinds.slider import Slider
 from quaestor.surveys.model.question_kinds.text import LongText, Text
 from quaestor.surveys.model.records import Question
 
@@ -17,6 +18,7 @@ QUESTION_KINDS: dict[str, QuestionKind] = {
     YesNo.name: YesNo(),
     Number.name: Number(),
     DateQuestion.name: DateQuestion(),
+    Slider.name: Slider(),
     Matrix.name: Matrix(),
     Text.name: Text(),
     LongText.name: LongText(),

@@ -64,7 +64,7 @@ class QuestionKind:
     """The key of an answer that is typed."""
     takes: ClassVar[frozenset[str]] = frozenset()
     """Keys of a question that not every kind takes: options, rows, `bounds` for low, high, whole and unit,
-    `days` for earliest and latest."""
+    `days` for earliest and latest, `slider` for step and the labels of both ends."""
     option_word: ClassVar[str] = "option"
     meaningless_option_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of an option that mean nothing to this kind."""
