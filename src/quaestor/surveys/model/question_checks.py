@@ -82,6 +82,7 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
         "earliest or latest": bool(question.earliest or question.latest) and "days" not in takes,
         "step, low_label or high_label": (question.step != 1 or bool(question.low_label or question.high_label))
         and "slider" not in takes,
+        "min_choices or max_choices": bool(question.min_choices or question.max_choices) and "several" not in takes,
         "shuffle": question.shuffle and "options" not in takes,
     }
     for name, is_meaningless in meaningless.items():

@@ -99,6 +99,8 @@ class QuestionSettings(Settings):
     whole: bool = False
     unit: Words = ""
     convert: dict[str, Factor] = Field(default_factory=dict)
+    min_choices: Annotated[int, Field(ge=0)] = 0
+    max_choices: Annotated[int, Field(ge=0)] = 0
     step: Annotated[Number, Field(gt=0)] = 1.0
     low_label: Words = ""
     high_label: Words = ""
@@ -269,6 +271,8 @@ class _Reader:
                 whole=settings.whole,
                 unit=self._words(settings.unit),
                 convert=settings.convert,
+                min_choices=settings.min_choices,
+                max_choices=settings.max_choices,
                 step=settings.step,
                 low_label=self._words(settings.low_label),
                 high_label=self._words(settings.high_label),

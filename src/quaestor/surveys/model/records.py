@@ -90,6 +90,9 @@ class Question:
     convert: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     """By an earlier unit: the factor that converts a number in it to `unit`."""
 
+    min_choices: int = 0
+    max_choices: int = 0
+    """How many options of a multiple choice must and may be chosen; 0 for any number."""
     step: float = 1.0
     low_label: str = ""
     high_label: str = ""

@@ -64,7 +64,8 @@ class QuestionKind:
     """The key of an answer that is typed."""
     takes: ClassVar[frozenset[str]] = frozenset()
     """Keys of a question that not every kind takes: options, rows, `bounds` for low, high, whole and unit,
-    `days` for earliest and latest, `slider` for step and the labels of both ends."""
+    `days` for earliest and latest, `slider` for step and the labels of both ends,
+    `several` for the number of choices."""
     option_word: ClassVar[str] = "option"
     meaningless_option_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of an option that mean nothing to this kind."""
@@ -145,6 +146,10 @@ class QuestionKind:
         last = [option for option in question.options if option.text or option.alone]
         chance.shuffle(free)
         return replace(question, options=(*free, *last))
+
+    def instruction(self, question: Question) -> tuple[str, dict[str, int]] | None:
+        """Returns the key and values of the text that says how to answer; None if there is nothing to say."""
+        return None
 
     def read_form(self, question: Question, form: Form) -> Answer:
         """Returns the answer that a form gives, empty where it gives none; raises InputError where it cannot be one."""
@@ -359,13 +364,24 @@ def distinct_options(options: Sequence[Option], tests: Sequence[Condition]) -> l
 
 
 def check_cells(kind: QuestionKind, cells: AnswerCells, column: str, answer: Mapping[str, object]) -> Answer:
-    """Returns the answer in cells as it is stored; one that is refused is reported, unless an option goes alone."""
+    """Returns the answer in cells as it is stored; one that is refused is reported.
+
+    What people answered elsewhere is stored although it breaks a rule of this questionnaire, and reported as odd; the
+    caller reports options that go alone.
+    """
     options = tuple(replace(option, alone=False) for option in cells.question.options)
+    question = replace(cells.question, options=options)
+    words = str(next(iter(answer.values())))
     try:
-        return kind.check(replace(cells.question, options=options), answer)
+        checked = kind.check(replace(question, min_choices=0, max_choices=0), answer)
     except InputError as error:
-        cells.report(column, str(next(iter(answer.values()))), f"cannot be taken: {error}")
+        cells.report(column, words, f"cannot be taken: {error}")
         return {}
+    try:
+        kind.check(question, answer)
+    except InputError as error:
+        cells.report_odd(column, words, f"would not be accepted here: {error}")
+    return checked
 
 
 def ordered_codes(question: Question) -> Iterator[tuple[str, str, str]]:

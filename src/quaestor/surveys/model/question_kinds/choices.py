@@ -249,6 +249,7 @@ class MultipleChoice(SingleChoice):
 
     name = "multiple"
     shape = "multiple"
+    takes = frozenset({"options", "several"})
     has_several_choices = True
     part = "option"
     holds = TICKED
@@ -260,10 +261,48 @@ class MultipleChoice(SingleChoice):
     def check_options(self, question: Question) -> Iterator[Problem]:
         return QuestionKind.check_options(self, question)
 
+    def check_keys(self, question: Question) -> Iterator[Problem]:
+        least, most = question.min_choices, question.max_choices
+        if most and least > most:
+            words = f"at least {least} and at most {most} options are to be chosen, which nobody can do: swap them"
+            yield problem_of(question, words)
+        together = sum(not option.alone for option in question.options)
+        for name, number, grave in (("min_choices", least, True), ("max_choices", most, False)):
+            if number > together:
+                words = f"{name} is {number}, but only {together} options can be combined: lower it"
+                yield problem_of(question, words, grave)
+
     def examples(self, question: Question, tests: Sequence[Condition]) -> Iterator[Answer]:
+        """Yields combinations of the options that tests tell apart, with others up to the least number to choose."""
         distinct = distinct_options(question.options, tests)
+        others = [option.code for option in question.options if option.code not in distinct]
         for size in range(1, len(distinct) + 1):
-            yield from ({"choices": list(some)} for some in combinations(distinct, size))
+            for some in combinations(distinct, size):
+                yield {"choices": [*some]}
+                if len(some) < question.min_choices:
+                    yield {"choices": [*some, *others[: question.min_choices - len(some)]]}
+
+    def instruction(self, question: Question) -> tuple[str, dict[str, int]] | None:
+        least, most = question.min_choices, question.max_choices
+        if least and least == most:
+            return "choose-exactly", {"count": least}
+        if least and most:
+            return "choose-between", {"least": least, "most": most}
+        if most:
+            return "choose-at-most", {"most": most}
+        return ("choose-at-least", {"least": least}) if least > 1 else None
+
+    def check(self, question: Question, answer: Mapping[str, Any]) -> Answer:
+        checked = super().check(question, answer)
+        goes_alone = {option.code for option in question.options if option.alone}
+        count = len(checked.get("choices", ()))
+        if not count or goes_alone & {*checked["choices"]}:
+            return checked
+        if count < question.min_choices:
+            raise InvalidAnswer("too-few-choices", count=count, least=question.min_choices)
+        if 0 < question.max_choices < count:
+            raise InvalidAnswer("too-many-choices", count=count, most=question.max_choices)
+        return checked
 
     def parts(self, question: Question) -> tuple[str, ...]:
         return tuple(option.code for option in question.options)
