@@ -83,6 +83,7 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
         "step, low_label or high_label": (question.step != 1 or bool(question.low_label or question.high_label))
         and "slider" not in takes,
         "min_choices or max_choices": bool(question.min_choices or question.max_choices) and "several" not in takes,
+        "pattern": bool(question.pattern) and "pattern" not in takes,
         "shuffle": question.shuffle and "options" not in takes,
     }
     for name, is_meaningless in meaningless.items():

@@ -101,6 +101,9 @@ class QuestionSettings(Settings):
     convert: dict[str, Factor] = Field(default_factory=dict)
     min_choices: Annotated[int, Field(ge=0)] = 0
     max_choices: Annotated[int, Field(ge=0)] = 0
+    pattern: Annotated[str, StringConstraints(max_length=500)] = ""
+    pattern_message: Words = ""
+    pattern_example: str = ""
     step: Annotated[Number, Field(gt=0)] = 1.0
     low_label: Words = ""
     high_label: Words = ""
@@ -273,6 +276,9 @@ class _Reader:
                 convert=settings.convert,
                 min_choices=settings.min_choices,
                 max_choices=settings.max_choices,
+                pattern=settings.pattern,
+                pattern_message=self._words(settings.pattern_message),
+                pattern_example=settings.pattern_example,
                 step=settings.step,
                 low_label=self._words(settings.low_label),
                 high_label=self._words(settings.high_label),

@@ -93,6 +93,11 @@ class Question:
     min_choices: int = 0
     max_choices: int = 0
     """How many options of a multiple choice must and may be chosen; 0 for any number."""
+    pattern: str = ""
+    """A regular expression that the whole text must match."""
+    pattern_message: str = ""
+    pattern_example: str = ""
+    """A text that matches; previews and simulated respondents answer with it."""
     step: float = 1.0
     low_label: str = ""
     high_label: str = ""

@@ -65,7 +65,7 @@ class QuestionKind:
     takes: ClassVar[frozenset[str]] = frozenset()
     """Keys of a question that not every kind takes: options, rows, `bounds` for low, high, whole and unit,
     `days` for earliest and latest, `slider` for step and the labels of both ends,
-    `several` for the number of choices."""
+    `several` for the number of choices, `pattern` for the pattern of a text."""
     option_word: ClassVar[str] = "option"
     meaningless_option_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of an option that mean nothing to this kind."""
@@ -373,7 +373,7 @@ def check_cells(kind: QuestionKind, cells: AnswerCells, column: str, answer: Map
     question = replace(cells.question, options=options)
     words = str(next(iter(answer.values())))
     try:
-        checked = kind.check(replace(question, min_choices=0, max_choices=0), answer)
+        checked = kind.check(replace(question, min_choices=0, max_choices=0, pattern=""), answer)
     except InputError as error:
         cells.report(column, words, f"cannot be taken: {error}")
         return {}
