@@ -15,6 +15,7 @@ def question_problems(question: Question) -> Iterator[Problem]:
     if not question.text.strip():
         yield Problem(where, "it has no text: write one")
     yield from kind_of(question).check_options(question)
+    yield from kind_of(question).check_keys(question)
     yield from _options(question, where)
     yield from _rows(question, where)
     yield from _scale(question, where)
@@ -78,6 +79,11 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
         "options": bool(question.options) and "options" not in takes,
         "rows": bool(question.rows) and "rows" not in takes,
         "low, high, whole or unit": any(bounds) and "bounds" not in takes,
+        "earliest or latest": bool(question.earliest or question.latest) and "days" not in takes,
+        "step, low_label or high_label": (question.step != 1 or bool(question.low_label or question.high_label))
+        and "slider" not in takes,
+        "min_choices or max_choices": bool(question.min_choices or question.max_choices) and "several" not in takes,
+        "pattern": bool(question.pattern) and "pattern" not in takes,
         "shuffle": question.shuffle and "options" not in takes,
     }
     for name, is_meaningless in meaningless.items():
