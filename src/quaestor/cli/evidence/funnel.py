@@ -201,7 +201,7 @@ def _list_matching_items(opened: Study, filters: dict[str, Any], limit: int, out
     from quaestor.search.results import find_items, open_search, write_results
 
     query = Query(**filters).validated()
-    with errors().status("Searching …"), open_search(opened) as search:
+    with errors().status("Searching …"), open_search(opened, query) as search:
         if out is not None:
             write_results(search, query, out)
         result = find_items(search, query, limit)
