@@ -17,6 +17,7 @@ from quaestor.surveys.free_text import FOLDER
 from quaestor.surveys.lifecycle import Surveys, fieldings
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
+from quaestor.surveys.publication_guard import remove_published
 from quaestor.surveys.quoted_answers import is_quoted_in, places_that_quote
 
 _COLUMNS = ("id", "response", "question", "part", "title", "body")
@@ -102,11 +103,14 @@ def make_items(surveys: Surveys, name: str, question: str, actor: str | None = N
     return write_derived_items(study, source, read_lines, "response")
 
 
-def forget_response(study: Study, survey: str, response: str) -> None:
-    """Removes the texts of a response from items made of open answers, and from everything derived from them."""
-    erase_lines(study.root / FOLDER, _COLUMNS.index("response"), response)
-    for source in list_sources_in_folder(study, FOLDER):
-        erase_items(study, source, f"{survey}/{response}/")
+def forget_response(study: Study, survey: str, response: str) -> bool:
+    """Removes the texts of a response from items made of open answers, and from everything derived from them.
+
+    Returns whether there were any.
+    """
+    changes = [erase_lines(study.root / FOLDER, _COLUMNS.index("response"), response)]
+    changes += [erase_items(study, source, f"{survey}/{response}/") for source in list_sources_in_folder(study, FOLDER)]
+    return any(changes)
 
 
 def _texts(question: Question, response: Response) -> Iterator[OpenAnswer]:
@@ -160,11 +164,14 @@ def erase_response(surveys: Surveys, name: str, response: str, why: str, actor: 
 def erase_everywhere(surveys: Surveys, response: Response, by: str) -> bool:
     """Erases a response and everything derived from it, and returns whether it still existed."""
     # Items first: if that fails, the response and its code still exist for another attempt.
-    forget_response(surveys.study, response.survey, response.id)
+    had_items = forget_response(surveys.study, response.survey, response.id)
+    if had_items:
+        remove_published(surveys.study)
     quoted = _places_that_quote(surveys, response)
     erased = surveys.answers.erase_response(response.id, surveys.today(), by, quoted)
-    # Again, because items may have been written in between.
-    forget_response(surveys.study, response.survey, response.id)
+    # Again, because items may have been written, and results published, in between.
+    if forget_response(surveys.study, response.survey, response.id) or had_items:
+        remove_published(surveys.study)
     return erased
 
 
