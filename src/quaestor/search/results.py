@@ -20,12 +20,7 @@ from quaestor.evidence.items import item_link
 from quaestor.evidence.sources.protocol import no_progress
 from quaestor.evidence.text_index import TOKENS, build_index
 from quaestor.people.roles import Role
-<<<<<<< HEAD
-from quaestor.search.index_query import RecentResults, Search, SearchCondition
-=======
-from quaestor.search.coded_items import CodedAnswer
 from quaestor.search.index_query import RecentResults, Search, SearchCondition, choose_strand
->>>>>>> mixed
 from quaestor.search.query import Query, Terms
 from quaestor.study.folder import Study, has_journal
 
