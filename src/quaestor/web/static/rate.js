@@ -204,6 +204,7 @@
       showAsked();
     }
     input.closest("li").scrollIntoView({ block: "nearest" });
+    if (active().dataset.askIf) active().scrollIntoView({ block: "nearest" });
     return true;
   }
 
