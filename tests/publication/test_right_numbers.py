@@ -89,7 +89,7 @@ levels = ["topic", "part"]
 id = "setting"
 facet = "issue"
 name = "Setting"
-key = "s"
+key = "S"
 
 [[code]]
 id = "training"
@@ -399,6 +399,18 @@ def test_a_printed_label_addresses_cells_and_is_no_reference(decided: Study) -> 
     decided.file.write_text(text.replace('["setting"]', '["X1"]'), "utf-8")
     with pytest.raises(SettingsError, match="finding 1 cites the label 'X1': cite the code by id, 'setting'"):
         publish(decided)
+
+
+def test_a_wrong_import_that_was_replaced_leaves_no_trace_in_results(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    right = CODEBOOK.replace('"Setting"', '"Configuration"').replace('key = "S"', 'key = "c"')
+    (study.root / "codebook.toml").write_text(right, "utf-8")
+    import_codebook(study)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "training")
+    assert counts(publish(study)) == {"C": 40, "T": 15, "total": 55}
 
 
 def test_a_code_added_after_the_first_version_is_also_watched(decided: Study) -> None:
