@@ -18,6 +18,8 @@ from quaestor.coding.codebook import (
 from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
+from quaestor.coding.status import coding_status
+from quaestor.study.contributions import StatusRequest
 from quaestor.study.folder import Study
 
 RENAMED = CODEBOOK.replace('name = "model training"', 'name = "fitting"')
@@ -47,6 +49,19 @@ def test_until_a_round_opens_a_file_replaces_the_codebook_even_an_empty_one(stud
     assert [change["kind"] for change in list_changes(study)] == ["import", "import", "import"]
     open_by_name(study, "pilot", None)
     assert read_codebook_version(study, None).version == 3
+
+
+def test_an_empty_codebook_is_replaced_even_if_a_round_without_codes_is_open(study: Study) -> None:
+    write_file(study, "")
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    with open_coding(study) as coding:
+        status = coding_status(StatusRequest(study, coding, {}, wait=True))
+    assert status.next is not None
+    assert status.next.command == "quaestor codebook import"
+    write_file(study, CODEBOOK)
+    assert set(import_codebook(study).codes) == {"training", "setting", "training/loss"}
+    assert list_changes(study)[-1]["kind"] == "import"
 
 
 def test_importing_the_same_file_again_records_nothing(study: Study) -> None:

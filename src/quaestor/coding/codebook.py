@@ -159,8 +159,9 @@ class CodebookImport:
 
 
 def plan_import(state: State, payload: dict[str, Any]) -> CodebookImport:
-    """Replaces the codebook by that of a file; once a round was opened or decisions were imported, changes it."""
-    before, is_in_use = state.history.latest, bool(state.rounds or state.published)
+    """Plans to replace the codebook by that of a file, or to change it once rounds or decisions can refer to codes."""
+    before = state.history.latest
+    is_in_use = bool(before.codes and (state.rounds or state.published))
     acts: list[Change] = list_import_acts(state.history, payload) if is_in_use else [(IMPORT, payload)]
     after = before
     for kind, content in acts:
