@@ -108,12 +108,10 @@ def test_ratings_and_decisions_of_every_strand_go_out_and_back_in(study: Study, 
         done = quaestor("decisions", "import", f"{name}-again", tmp_path / f"{name}-decisions.csv", cwd=study.root)
         assert done.returncode == 0, done.stderr
         with open_coding(study) as coding:
-            again = {
-                (row["item"], row["facet"]): row["answer"] for row in export_decisions(coding.state, f"{name}-again")
-            }
-            first = {(row["item"], row["facet"]): row["answer"] for row in export_decisions(coding.state, name)}
+            first, again = (export_decisions(coding.state, round_name) for round_name in (name, f"{name}-again"))
             ratings = export_ratings(coding, name, coding.lead)
-        assert again == first
+        answers = {(row["item"], row["facet"]): row["answer"] for row in first}
+        assert answers == {(row["item"], row["facet"]): row["answer"] for row in again}
         with (tmp_path / f"{name}-ratings.csv").open(encoding="utf-8", newline="") as table:
             assert [row["item"] for row in csv.DictReader(table)] == [row["item"] for row in ratings]
 

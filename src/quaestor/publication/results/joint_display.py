@@ -282,4 +282,4 @@ def _share_cell(counted: StrandShare) -> Cell:
 def draw_figure(joint: JointDisplay, *, narrow: bool = False) -> Figure:
     rows = [(name, [strand.share_of(code) for strand in joint.strands]) for code, name in joint.codes.items()]
     titles = [f"{strand.title} ({len(strand.units):,} {strand.unit})" for strand in joint.strands]
-    return draw_joint_display(titles, rows, title=joint.title, narrow=narrow)
+    return draw_joint_display(titles, rows, title=f"{joint.title}: shares with 95% intervals", narrow=narrow)
