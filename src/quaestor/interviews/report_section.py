@@ -40,13 +40,11 @@ def themes_to_publish(coding: CodingSession | None) -> InterviewThemes | None:
 class InterviewSection:
     """Implements `study.contributions.ReportSection`."""
 
-    missing = NOTHING
-
     def is_used(self, study: Study) -> bool:
         return interviews_path(study).exists()
 
-    def is_ready(self, study: Study, state: State) -> bool:
-        return has_themes_to_publish(study, state)
+    def why_not_ready(self, study: Study, state: State) -> str:
+        return "" if has_themes_to_publish(study, state) else NOTHING
 
     def build(self, session: CodingSession, used_names: Collection[str], notify: Callable[[str], None]) -> ReportPart:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
@@ -78,7 +76,7 @@ class InterviewSection:
             Fact(f"{len(themes.quotations):,}", "quotations"),
         )
         made_from = f"{len(themes.quotations):,} quotations"
-        return ReportPart(section, made_from, tuple(notices), facts, quotation_columns(themes))
+        return ReportPart((section,), made_from, tuple(notices), facts, quotation_columns(themes))
 
 
 def quotation_columns(themes: InterviewThemes) -> ItemColumns | None:

@@ -22,7 +22,7 @@ from quaestor.publication.audit.printed import PRINTED_FILE, Printed, printed_fo
 from quaestor.publication.audit.records import Audit, Key
 from quaestor.publication.audit.run import cells_by_name, require_printed, run_audit
 from quaestor.publication.results.citations import list_position_warnings, resolve_citations
-from quaestor.publication.results.decided_codes import NothingDecided
+from quaestor.publication.results.decided_codes import NothingDecided, list_decided_elsewhere
 from quaestor.publication.results.item_columns import StudyResults, compute_results
 from quaestor.publication.results.tables import make_table
 from quaestor.publication.results.values import Computed, compute_findings, compute_value
@@ -31,6 +31,7 @@ from quaestor.render.table_model import Finding, Table, Value
 from quaestor.study.folder import Study, has_journal
 
 Notify = Callable[[str], None]
+NOTHING_RECORDED = "nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`"
 _QUICK = ("counts", "medians", "correlations")
 
 
@@ -55,14 +56,16 @@ class Publication:
 @contextmanager
 def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
     """Yields the inputs of all computations; the journal stays open inside."""
-    funnel = last_result(study) if study.settings.funnel.steps and study.settings.sources else None
+    has_funnel = study.settings.funnel.steps and study.settings.sources
     if not has_journal(study):
         if needs_results:
-            raise StateError("nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`")
+            raise StateError(NOTHING_RECORDED)
+        funnel = last_result(study) if has_funnel else None
         yield Computed(study, funnel=funnel[0] if funnel else None)
         return
     with open_coding(study) as coding:
         _note_views(coding)
+        funnel = last_result(study, coding) if has_funnel else None
         results = with_excluded = None
         resolved = study
         try:
@@ -89,14 +92,15 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
 def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
     """Yields what is undecided in the closed rounds that tables, themes and the funnel are made from."""
     results = study.settings.results
-    references = [reference.split(".")[0] for reference in (results.code, results.phrase, results.confirm) if reference]
-    used = {*references, *(step.round for step in study.settings.funnel.steps if step.round)}
+    in_funnel = {step.round for step in study.settings.funnel.steps if step.round}
+    used = in_funnel | {reference.split(".")[0] for reference in results.references}
     excluded = find_excluded_items(state)
     for name, round_state in state.rounds.items():
         has_passages = any(find_kind(facet).has_fields for facet in round_state.plan.facets)
         if round_state.status != CLOSED or not (name in used or (has_passages and round_state.plan.kind == "main")):
             continue
-        undecided = find_undecided(state, name).without(excluded)
+        decided = frozenset() if name in in_funnel else list_decided_elsewhere(state, results.code, name)
+        undecided = find_undecided(state, name).without(excluded | decided)
         if undecided:
             yield undecided
 

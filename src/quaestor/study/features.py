@@ -80,9 +80,9 @@ def backup_parts() -> tuple[BackupPart, ...]:
     return tuple(part for feature in features() if feature.backup for part in feature.backup.parts)
 
 
-def fingerprints(study: Study) -> str:
-    """Returns a stamp that changes with the fingerprint of any feature."""
-    return "".join(feature.fingerprint(study) for feature in features() if feature.fingerprint)
+def fingerprints(study: Study) -> dict[str, str]:
+    """Returns by feature the stamp of what it contributes to a report from outside the journal."""
+    return {feature.name: feature.fingerprint(study) for feature in features() if feature.fingerprint}
 
 
 def report_sections() -> tuple[ReportSection, ...]:

@@ -25,7 +25,7 @@ from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook
 from quaestor.publication.handbook.site import build_handbook
 from quaestor.publication.publication import open_computed, why_no_results
 from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import fingerprint_inputs, record_build
+from quaestor.publication.publication_status import record_build, stamp_inputs
 from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import YEAR, StudyResults
@@ -49,11 +49,13 @@ def make_handbook(study: Study, report_progress: ReportProgress) -> tuple[Handbo
     """Builds the handbook in published/handbook."""
     guarded = GuardedPublication(study, "handbook")
     with open_computed(study, needs_results=False) as computed:
-        fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
+        inputs = stamp_inputs(study, computed.coding.state if computed.coding else State())
         book = _build_handbook(study, computed)
     study.published.mkdir(parents=True, exist_ok=True)
     built = build_handbook(book, handbook_folder(study), report_progress, guarded.placing)
-    record_build(study, "handbook", fingerprint, guarded.stamps)
+    results = computed.results
+    origin = "printed figures" if results is None else f"{len(results.decided):,} decided items"
+    record_build(study, "handbook", inputs, guarded.stamps, origin)
     return book, built
 
 

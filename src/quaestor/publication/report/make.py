@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,27 +11,36 @@ import numpy as np
 
 from quaestor import __version__
 from quaestor.base.errors import StateError
-from quaestor.base.files import build_folder, write_atomically
+from quaestor.base.files import build_folder
 from quaestor.coding.model.state import State
 from quaestor.measures.item_columns import ANY_VALUE, NONE
 from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
-from quaestor.publication.publication import Publication, audit_study, compute_publication, open_computed
+from quaestor.publication.publication import (
+    NOTHING_RECORDED,
+    Publication,
+    audit_study,
+    compute_publication,
+    open_computed,
+    why_no_results,
+)
 from quaestor.publication.publication_hold import GuardedPublication
-from quaestor.publication.publication_status import fingerprint_inputs, record_build
+from quaestor.publication.publication_status import record_build, stamp_inputs
+from quaestor.publication.report.parts import LastBuild, ReportParts
 from quaestor.publication.report.records import Report
 from quaestor.publication.report.write import MARK, write_audit_page, write_report
 from quaestor.publication.results import figures
 from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.threats import list_threats
-from quaestor.publication.results.values import list_failures
-from quaestor.render.figures.records import Figure
+from quaestor.publication.results.values import Computed, list_failures
+from quaestor.render.figures.records import FigurePlan
 from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
 from quaestor.render.table_model import Table
-from quaestor.study.contributions import ReportPart
+from quaestor.study.contributions import ReportPart, ReportSection
 from quaestor.study.features import report_sections
 from quaestor.study.folder import Study
+from quaestor.study.session import collector_paused
 
 Notify = Callable[[str], None]
 
@@ -69,36 +78,39 @@ def build_report(
     NotFullyDecided if items are undecided, unless they are to be left out, which the report then says at its top.
     """
     guarded = GuardedPublication(study, "report")
-    used = [section for section in report_sections() if section.is_used(study)]
-    with open_computed(study, needs_results=not used) as computed:
-        # Must come before any transcript is read: a withdrawal from here on makes the build out of date.
-        fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
-        ready = [section for section in used if computed.coding and section.is_ready(study, computed.coding.state)]
-        if computed.results is None and not ready:
-            raise StateError("; ".join(section.missing for section in used))
-        if computed.undecided and not leave_out_undecided:
-            raise NotFullyDecided(
-                f"{' '.join(computed.undecided_notes())} Settle them, or run "
-                "`quaestor report --undecided leave-out`, and the report will say so"
-            )
-        publication = compute_publication(computed, notify)
-        parts = [section.build(computed.coding, publication.tables, notify) for section in ready if computed.coding]
-        audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
-        report = _report(publication, parts, notify, has_audit=audit is not None)
-    with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=guarded.placing) as folder:
-        write_report(report, folder, lambda words: None)
-        if audit is not None:
-            text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
-            write_atomically(folder / "audit.json", f"{text}\n".encode())
-            linked = report.columns is not None
-            write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
-    record_build(study, "report", fingerprint, guarded.stamps)
+    parts_record = study.evidence / "made" / "report-parts.json"
+    with ReportParts(LastBuild.read(report_folder(study), parts_record)) as files, collector_paused():
+        files.start_drawing()
+        with open_computed(study, needs_results=False) as computed:
+            state = computed.coding.state if computed.coding else State()
+            # Must come before any transcript is read: a withdrawal from here on makes the build out of date.
+            inputs = stamp_inputs(study, state)
+            ready = _list_ready_sections(computed, state, notify)
+            if computed.undecided and not leave_out_undecided:
+                raise NotFullyDecided(
+                    f"{' '.join(computed.undecided_notes())} Settle them, or run "
+                    "`quaestor report --undecided leave-out`, and the report will say so"
+                )
+            figures = _plan_figures(computed)
+            files.submit(figure for planned in figures for figure in planned)
+            publication = compute_publication(computed, notify)
+            parts = _build_parts(computed, ready, publication, notify)
+            audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
+            report = _report(publication, figures, parts, has_audit=audit is not None)
+        with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=guarded.placing) as folder:
+            write_report(report, folder, files, notify)
+            if audit is not None:
+                text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
+                (folder / "audit.json").write_bytes(f"{text}\n".encode())
+                linked = report.columns is not None
+                write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=linked)
+        files.record(parts_record)
+    record_build(study, "report", inputs, guarded.stamps, _describe_origin(publication, parts))
     drawn = sum(len(section.figures) for section in report.sections)
     failed = tuple(list_failures(publication.findings))
     return ReportOutcome(
         report_folder(study),
-        len(publication.tables)
-        + sum(len(section.tables) + len(section.folded) for section in report.sections if section.quoted),
+        sum(len(section.tables) + len(section.folded) for section in report.sections),
         drawn,
         len(publication.findings),
         sum(finding.holds for finding in publication.findings),
@@ -109,11 +121,40 @@ def build_report(
     )
 
 
-def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notify, *, has_audit: bool) -> Report:
+def _list_ready_sections(computed: Computed, state: State, notify: Notify) -> list[ReportSection]:
+    """Returns the sections of features; raises StateError if the report would be empty."""
+    study = computed.study
+    used = [section for section in report_sections() if section.is_used(study)]
+    reasons = {section: section.why_not_ready(study, state) for section in used}
+    ready = [section for section, reason in reasons.items() if not reason and computed.coding]
+    if computed.results is None and not ready:
+        codes_items = not used or study.settings.rounds or study.settings.sources
+        why = why_no_results(computed) if computed.coding else NOTHING_RECORDED
+        raise StateError("; ".join([*([why] if codes_items else []), *filter(None, reasons.values())]))
+    for reason in filter(None, reasons.values()):
+        notify(f"left out: {reason}")
+    return ready
+
+
+def _build_parts(
+    computed: Computed, sections: Iterable[ReportSection], publication: Publication, notify: Notify
+) -> list[ReportPart]:
+    parts: list[ReportPart] = []
+    names = set(publication.tables)
+    if computed.coding is None:
+        return parts
+    for section in sections:
+        part = section.build(computed.coding, names, notify)
+        names.update(table.id for own in part.sections for table in (*own.tables, *own.folded))
+        parts.append(part)
+    return parts
+
+
+def _report(
+    publication: Publication, figures: PlannedFigures, parts: Sequence[ReportPart], *, has_audit: bool
+) -> Report:
     computed, results = publication.computed, publication.computed.results
     about = computed.study.settings.study
-    origins = [f"{len(results.decided):,} decided items"] if results is not None else []
-    origins += [part.made_from for part in parts]
     return Report(
         title=about.title or about.name,
         description=about.description,
@@ -125,15 +166,21 @@ def _report(publication: Publication, parts: Sequence[ReportPart], notify: Notif
         ),
         facts=(*_facts(publication), *(fact for part in parts for fact in part.facts)),
         findings=publication.findings,
-        sections=(*_sections(publication, notify), *(part.section for part in parts)),
+        sections=(*_sections(publication, figures), *(section for part in parts for section in part.sections)),
         threats=list_threats(computed if results is not None else replace(computed, funnel=None)),
         missing=publication.missing,
         columns=item_columns(results) if results is not None else None,
-        generated_by=f"Made by quaestor {__version__} from {' and '.join(origins)}",
+        generated_by=f"Made by quaestor {__version__} from {_describe_origin(publication, parts)}",
         address=computed.study.settings.report.address,
         has_audit=has_audit,
         quotations=next((part.quotations for part in parts if part.quotations is not None), None),
     )
+
+
+def _describe_origin(publication: Publication, parts: Sequence[ReportPart]) -> str:
+    results = publication.computed.results
+    origins = [f"{len(results.decided):,} decided items"] if results is not None else []
+    return " and ".join([*origins, *(part.made_from for part in parts)])
 
 
 def _notices(results: StudyResults | None) -> list[str]:
@@ -147,6 +194,8 @@ def _notices(results: StudyResults | None) -> list[str]:
         notes.append("The raters were simulated.")
     if results.coded.source:
         notes.append(f"The codes are published labels ({results.coded.source}), not ratings of this study.")
+    if results.coded.pooled:
+        notes.append(results.coded.pooled)
     return notes
 
 
@@ -171,10 +220,36 @@ def _facts(publication: Publication) -> list[Fact]:
     return facts
 
 
-def _sections(publication: Publication, notify: Notify) -> list[Section]:
-    if publication.computed.results is None:
+PlannedFigures = tuple[tuple[FigurePlan, ...], ...]
+"""The figures of method, taxonomy, and popularity and difficulty."""
+
+
+def _plan_figures(computed: Computed) -> PlannedFigures:
+    results = computed.results
+    if results is None:
+        return ((), (), ())
+    plans = (
+        (
+            figures.process_figure(computed),
+            figures.funnel_figure(computed),
+            figures.forest_figure(computed),
+            figures.discrepancy_figure(computed),
+        ),
+        (
+            figures.by_year_figure(computed, results),
+            figures.treemap_figure(computed, results),
+            figures.heat_map_figure(computed, results),
+            figures.trend_figure(computed, results),
+        ),
+        (figures.popularity_figure(computed, results),),
+    )
+    return tuple(tuple(plan for plan in section if plan is not None) for section in plans)
+
+
+def _sections(publication: Publication, planned: PlannedFigures) -> list[Section]:
+    computed = publication.computed
+    if computed.results is None:
         return []
-    computed, results = publication.computed, publication.results
     settings_by_table = {table.table: table for table in computed.study.settings.tables}
     # The page of items lists decided items only, so cells that count excluded ones have no link.
     tables = {
@@ -190,43 +265,28 @@ def _sections(publication: Publication, notify: Notify) -> list[Section]:
             and (bool(settings_by_table[name].where) == folded or settings_by_table[name].kind != "counts")
         )
 
-    def drawn(*figures: Figure | None) -> tuple[Figure, ...]:
-        present = tuple(figure for figure in figures if figure is not None)
-        for figure in present:
-            notify(f"figure {figure.name}: {figure.title}")
-        return present
-
+    method, taxonomy, popularity = planned
     sections = [
         Section(
             "Method",
             "From all items of the sources to the items behind the numbers: what each step kept, how well independent "
             "raters agreed, and whether the codes reached saturation.",
-            figures=drawn(
-                figures.process_figure(computed),
-                figures.funnel_figure(computed),
-                figures.forest_figure(computed),
-                figures.discrepancy_figure(computed),
-            ),
+            method,
         ),
         Section(
             "The taxonomy",
             "Topics of the items, level by level, by year and by group. Tables of a single part are collapsed.",
-            figures=drawn(
-                figures.by_year_figure(computed, results),
-                figures.treemap_figure(computed, results),
-                figures.heat_map_figure(computed, results),
-                figures.trend_figure(computed, results),
-            ),
-            tables=chosen("counts", "codes", "correlations", "association", "trends"),
-            folded=chosen("counts", folded=True),
+            taxonomy,
+            chosen("counts", "codes", "correlations", "association", "trends"),
+            chosen("counts", folded=True),
         ),
         Section(
             "Popularity and difficulty",
             "Views and scores measure how many people look for something, the days to an accepted answer how hard it "
             "is. All three have long tails, so medians are shown; a median of few items says "
             "little.",
-            figures=drawn(figures.popularity_figure(computed, results)),
-            tables=chosen("medians", "summaries", "measures", "comparison", "filter"),
+            popularity,
+            chosen("medians", "summaries", "measures", "comparison", "filter"),
         ),
     ]
     return [section for section in sections if section.figures or section.tables or section.folded]

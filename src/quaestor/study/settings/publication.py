@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from quaestor.base.toml import Name, Settings
 
@@ -188,7 +188,8 @@ class ResultSettings(Settings):
 
     tree: Name = "issue"
     """The codebook facet whose levels are counted."""
-    code: Name | None = None
+    code: Annotated[tuple[Name, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = ()
+    """One round or several; where several decided an item, the later one in the list counts."""
     phrase: Name | None = None
     confirm: Name | None = None
     source: Name | None = None
@@ -202,8 +203,16 @@ class ResultSettings(Settings):
 
     @model_validator(mode="after")
     def _name_facets(self) -> Self:
-        for key in ("code", "phrase", "confirm"):
-            value = getattr(self, key)
-            if value is not None and value.count(".") != 1:
+        named = [("code", value) for value in self.code]
+        named += [(key, value) for key in ("phrase", "confirm") if (value := getattr(self, key)) is not None]
+        for key, value in named:
+            if value.count(".") != 1:
                 raise ValueError(f"{key} is {value!r}: write round.facet, for example phases.phase")
+            if named.count((key, value)) > 1:
+                raise ValueError(f"{key} names {value!r} twice: name each round once, the one that counts most last")
         return self
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Every `round.facet` that results need."""
+        return (*self.code, *filter(None, (self.phrase, self.confirm)))

@@ -25,9 +25,8 @@ from quaestor.evidence.records import FunnelResult
 from quaestor.interviews.overview import InterviewOverview, build_overview, has_interviews
 from quaestor.measures.agreement.statistics import STATISTICS
 from quaestor.people.roles import Permission, Role
-from quaestor.publication.publication_status import report_can_be_made
 from quaestor.study.contributions import Next, StatusLine
-from quaestor.study.features import status_and_next
+from quaestor.study.features import Status, status_and_next
 from quaestor.study.folder import Study
 from quaestor.study.settings.coding import RoundSettings
 from quaestor.surveys.lifecycle import OPEN
@@ -128,14 +127,12 @@ def build_study_overview(
     ]
     waiting: list[PendingTask] = []
     latest: list[ActivityLine] = []
-    publishable = False
     if coding is not None:
         with coding.locked_state() as state:
             sight = Visibility(state, coding.lead, viewer)
             opened = {name: _line(sight, round_state) for name, round_state in state.rounds.items()}
             waiting = list_pending_tasks(state, viewer.name)
             latest = list_latest_acts(sight)
-            publishable = report_can_be_made(study, state)
         planned = [opened.pop(round_state.round, round_state) for round_state in rounds]
         rounds = [_with_agreement(coding, line) for line in (*planned, *opened.values())]
     sees = {round_state.round for round_state in rounds if round_state.look and round_state.look.may == "now"}
@@ -144,7 +141,7 @@ def build_study_overview(
     return Overview(
         tuple(_hide_details(stage, leads, sees) for stage in status.stages),
         _adapt_next_step(following, sees, surveys) if leads else None,
-        _command(study, status.next, publishable) if leads and following is None else "",
+        _command(study, status) if leads and following is None else "",
         result,
         holds,
         tuple(rounds),
@@ -156,10 +153,13 @@ def build_study_overview(
     )
 
 
-def _command(study: Study, words: str, publishable: bool) -> str:
+def _command(study: Study, status: Status) -> str:
+    words, done = status.next, "Everything planned is done"
+    report = next((stage.state for stage in status.stages if stage.name == "report"), "none")
+    if words == "quaestor report" and report == "waiting":
+        return f"{done}: publish it with `quaestor report`."
     if words.startswith("quaestor serve"):
-        done = "Everything planned is done"
-        return f"{done}: publish it with `quaestor report`." if publishable else f"{done}: {_NO_REPORT}."
+        return f"{done}, and the report is up to date." if report == "done" else f"{done}: {_NO_REPORT}."
     if words.startswith("quaestor "):
         return f"Run `{words}`."
     words = words.replace(f"{study.root}/", "")
