@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from quaestor.base.errors import StateError
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
+from quaestor.interviews.overview import has_interviews
 from quaestor.interviews.repository import Interviews, interviews_path, open_files
 from quaestor.interviews.themes.quotations import NOTHING, has_themes, read_themes
 from quaestor.interviews.themes.records import InterviewThemes, build_columns
@@ -41,7 +42,7 @@ class InterviewSection:
     """Implements `study.contributions.ReportSection`."""
 
     def is_used(self, study: Study) -> bool:
-        return interviews_path(study).exists()
+        return has_interviews(study)
 
     def why_not_ready(self, study: Study, state: State) -> str:
         return "" if has_themes_to_publish(study, state) else NOTHING
@@ -58,8 +59,6 @@ class InterviewSection:
         figures = draw_figures(themes)
         for table in tables:
             notify(f"table {table.id}: {table.title} ({table.size})")
-        for figure in figures:
-            notify(f"figure {figure.name}: {figure.title}")
         *shown, all_quotations = tables
         section = Section("Interviews", _WORDS, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
         notices = []

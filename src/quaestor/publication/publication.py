@@ -11,6 +11,7 @@ from quaestor.base.names import suggest
 from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.model.decisions import Undecided, find_excluded_items, find_undecided
 from quaestor.coding.model.facet_kinds import find_kind
+from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import record_view
@@ -94,6 +95,12 @@ def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
     results = study.settings.results
     in_funnel = {step.round for step in study.settings.funnel.steps if step.round}
     used = in_funnel | {reference.split(".")[0] for reference in results.references}
+    # Without [results] the report counts the codes of every main round; themes of open answers are always counted.
+    used |= {
+        name
+        for name, round_state in state.rounds.items()
+        if round_state.plan.kind == "main" and (not results.code or round_state.plan.origin == SURVEYS)
+    }
     excluded = find_excluded_items(state)
     for name, round_state in state.rounds.items():
         has_passages = any(find_kind(facet).has_fields for facet in round_state.plan.facets)

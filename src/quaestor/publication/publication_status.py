@@ -18,6 +18,7 @@ from quaestor.coding.codebook import CODEBOOK_FILE
 from quaestor.coding.model.state import State
 from quaestor.evidence.funnel import RESULT
 from quaestor.publication.results.decided_codes import results_can_be_made
+from quaestor.publication.results.round_tables import has_round_results
 from quaestor.render.number_format import series
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.features import fingerprints, report_sections
@@ -206,6 +207,6 @@ def pack(study: Study, name: str, into: IO[bytes]) -> None:
 
 def report_can_be_made(study: Study, state: State) -> bool:
     """Tells whether the results named in the study file are decided, or a feature's section alone makes a report."""
-    return results_can_be_made(study, state) or any(
-        section.is_used(study) and not section.why_not_ready(study, state) for section in report_sections()
-    )
+    if results_can_be_made(study, state) or (not study.settings.results.code and has_round_results(state)):
+        return True
+    return any(section.is_used(study) and not section.why_not_ready(study, state) for section in report_sections())

@@ -13,7 +13,15 @@ from quaestor.render.report_parts import Fact, Section
 from quaestor.render.table_model import Table
 from quaestor.study.contributions import ReportPart
 from quaestor.study.folder import Study
-from quaestor.surveys.lifecycle import INVITATIONS_FILE, OPEN, Surveys, answers_path, fieldings, open_surveys
+from quaestor.surveys.lifecycle import (
+    INVITATIONS_FILE,
+    OPEN,
+    Surveys,
+    answers_path,
+    fieldings,
+    open_surveys,
+    survey_files,
+)
 from quaestor.surveys.model.records import ResponseStatus
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.surveys.store.invitations import InvitationFile
@@ -23,7 +31,7 @@ class SurveySection:
     """Implements `study.contributions.ReportSection`; a survey is reported once it is closed or imported."""
 
     def is_used(self, study: Study) -> bool:
-        return answers_path(study).exists()
+        return answers_path(study).exists() or bool(survey_files(study))
 
     def why_not_ready(self, study: Study, state: State) -> str:
         if list_reportable(study, state):
@@ -94,7 +102,7 @@ def _build_section(
 
     def free(table: Table) -> Table:
         """Gives a table an unused name; the report never links to single answers."""
-        table_id = table.id
+        table_id = f"{name}-{table.id}"
         while table_id in used_names:
             table_id = f"{name}-{table_id}"
         used_names.add(table_id)
@@ -113,7 +121,6 @@ def _build_section(
         figure = kind_of(result.question).draw(result, None) if result.base else None
         if figure is not None:
             figures.append(replace(figure, name=f"{name}-{figure.name}"))
-            notify(f"figure {figures[-1].name}: {figure.title}")
     words = " ".join(
         [
             *counted_in_words(results),

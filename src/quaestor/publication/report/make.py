@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from quaestor import __version__
-from quaestor.base.errors import StateError
+from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import build_folder
 from quaestor.coding.model.state import State
-from quaestor.measures.item_columns import ANY_VALUE, NONE
+from quaestor.evidence.facts_cache import find_item_facts
+from quaestor.evidence.item_facts import ItemFacts
+from quaestor.measures.item_columns import ANY_VALUE, NONE, DecidedItems
 from quaestor.publication.audit.printed import read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
@@ -31,7 +33,8 @@ from quaestor.publication.report.parts import LastBuild, ReportParts
 from quaestor.publication.report.records import Report
 from quaestor.publication.report.write import MARK, write_audit_page, write_report
 from quaestor.publication.results import figures
-from quaestor.publication.results.item_columns import YEAR, StudyResults
+from quaestor.publication.results.item_columns import YEAR, StudyResults, find_synthetic_note
+from quaestor.publication.results.round_tables import RoundResults, compute_round_results
 from quaestor.publication.results.threats import list_threats
 from quaestor.publication.results.values import Computed, list_failures
 from quaestor.render.figures.records import FigurePlan
@@ -85,18 +88,21 @@ def build_report(
             state = computed.coding.state if computed.coding else State()
             # Must come before any transcript is read: a withdrawal from here on makes the build out of date.
             inputs = stamp_inputs(study, state)
-            ready = _list_ready_sections(computed, state, notify)
+            rounds = compute_round_results(state) if not study.settings.results.code else None
+            ready = _list_ready_sections(computed, state, notify, is_empty=computed.results is None and rounds is None)
             if computed.undecided and not leave_out_undecided:
                 raise NotFullyDecided(
                     f"{' '.join(computed.undecided_notes())} Settle them, or run "
                     "`quaestor report --undecided leave-out`, and the report will say so"
                 )
-            figures = _plan_figures(computed)
+            figures = _plan_figures(computed, rounds)
             files.submit(figure for planned in figures for figure in planned)
             publication = compute_publication(computed, notify)
-            parts = _build_parts(computed, ready, publication, notify)
+            parts = [_build_rounds_part(study, rounds)] if rounds is not None else []
+            parts += _build_parts(computed, ready, [*publication.tables, *_list_tables(parts)], notify)
             audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
-            report = _report(publication, figures, parts, has_audit=audit is not None)
+            columns = _list_round_items(study, rounds) if rounds is not None else None
+            report = _report(publication, figures, parts, columns, has_audit=audit is not None)
         with build_folder(report_folder(study), kind="report", marker=MARK, guard_placement=guarded.placing) as folder:
             write_report(report, folder, files, notify)
             if audit is not None:
@@ -121,13 +127,13 @@ def build_report(
     )
 
 
-def _list_ready_sections(computed: Computed, state: State, notify: Notify) -> list[ReportSection]:
-    """Returns the sections of features; raises StateError if the report would be empty."""
+def _list_ready_sections(computed: Computed, state: State, notify: Notify, *, is_empty: bool) -> list[ReportSection]:
+    """Returns the sections of features; raises StateError if a report that `is_empty` otherwise has none."""
     study = computed.study
     used = [section for section in report_sections() if section.is_used(study)]
     reasons = {section: section.why_not_ready(study, state) for section in used}
     ready = [section for section, reason in reasons.items() if not reason and computed.coding]
-    if computed.results is None and not ready:
+    if is_empty and not ready:
         codes_items = not used or study.settings.rounds or study.settings.sources
         why = why_no_results(computed) if computed.coding else NOTHING_RECORDED
         raise StateError("; ".join([*([why] if codes_items else []), *filter(None, reasons.values())]))
@@ -137,21 +143,42 @@ def _list_ready_sections(computed: Computed, state: State, notify: Notify) -> li
 
 
 def _build_parts(
-    computed: Computed, sections: Iterable[ReportSection], publication: Publication, notify: Notify
+    computed: Computed, sections: Iterable[ReportSection], used_names: Iterable[str], notify: Notify
 ) -> list[ReportPart]:
     parts: list[ReportPart] = []
-    names = set(publication.tables)
     if computed.coding is None:
         return parts
     for section in sections:
-        part = section.build(computed.coding, names, notify)
-        names.update(table.id for own in part.sections for table in (*own.tables, *own.folded))
-        parts.append(part)
+        parts.append(section.build(computed.coding, {*used_names, *_list_tables(parts)}, notify))
     return parts
 
 
+def _list_tables(parts: Iterable[ReportPart]) -> list[str]:
+    return [table.id for part in parts for section in part.sections for table in (*section.tables, *section.folded)]
+
+
+def _build_rounds_part(study: Study, rounds: RoundResults) -> ReportPart:
+    """Returns the section of a study that names no final codes: the codes of each round, facet by facet."""
+    section = Section(
+        "Codes",
+        "How many items have each code, for every coded facet of every closed round. Name the facet with the final "
+        "codes in [results] for tables by year, level and group.",
+        rounds.figures,
+        rounds.tables,
+    )
+    notices = _describe_synthetic(find_synthetic_note(study))
+    notices += ["The raters were simulated."] if rounds.simulated else []
+    count = f"{len(rounds.decided):,}"
+    return ReportPart((section,), f"{count} decided items", tuple(notices), (Fact(count, "decided items"),))
+
+
 def _report(
-    publication: Publication, figures: PlannedFigures, parts: Sequence[ReportPart], *, has_audit: bool
+    publication: Publication,
+    figures: PlannedFigures,
+    parts: Sequence[ReportPart],
+    round_columns: ItemColumns | None,
+    *,
+    has_audit: bool,
 ) -> Report:
     computed, results = publication.computed, publication.computed.results
     about = computed.study.settings.study
@@ -169,7 +196,7 @@ def _report(
         sections=(*_sections(publication, figures), *(section for part in parts for section in part.sections)),
         threats=list_threats(computed if results is not None else replace(computed, funnel=None)),
         missing=publication.missing,
-        columns=item_columns(results) if results is not None else None,
+        columns=item_columns(results) if results is not None else round_columns,
         generated_by=f"Made by quaestor {__version__} from {_describe_origin(publication, parts)}",
         address=computed.study.settings.report.address,
         has_audit=has_audit,
@@ -184,12 +211,9 @@ def _describe_origin(publication: Publication, parts: Sequence[ReportPart]) -> s
 
 
 def _notices(results: StudyResults | None) -> list[str]:
-    notes: list[str] = []
     if results is None:
-        return notes
-    if results.synthetic:
-        sentence = f"{results.synthetic[:1].upper()}{results.synthetic[1:]}"
-        notes.append(f"{sentence}. The numbers say nothing about the real world.")
+        return []
+    notes = _describe_synthetic(results.synthetic)
     if results.coded.simulated:
         notes.append("The raters were simulated.")
     if results.coded.source:
@@ -197,6 +221,10 @@ def _notices(results: StudyResults | None) -> list[str]:
     if results.coded.pooled:
         notes.append(results.coded.pooled)
     return notes
+
+
+def _describe_synthetic(note: str) -> list[str]:
+    return [f"{note[:1].upper()}{note[1:]}. The numbers say nothing about the real world."] if note else []
 
 
 def _facts(publication: Publication) -> list[Fact]:
@@ -224,10 +252,11 @@ PlannedFigures = tuple[tuple[FigurePlan, ...], ...]
 """The figures of method, taxonomy, and popularity and difficulty."""
 
 
-def _plan_figures(computed: Computed) -> PlannedFigures:
+def _plan_figures(computed: Computed, rounds: RoundResults | None) -> PlannedFigures:
     results = computed.results
     if results is None:
-        return ((), (), ())
+        method = (figures.process_figure(computed), figures.funnel_figure(computed), figures.forest_figure(computed))
+        return (tuple(plan for plan in method if plan is not None and rounds is not None), (), ())
     plans = (
         (
             figures.process_figure(computed),
@@ -248,8 +277,6 @@ def _plan_figures(computed: Computed) -> PlannedFigures:
 
 def _sections(publication: Publication, planned: PlannedFigures) -> list[Section]:
     computed = publication.computed
-    if computed.results is None:
-        return []
     settings_by_table = {table.table: table for table in computed.study.settings.tables}
     # The page of items lists decided items only, so cells that count excluded ones have no link.
     tables = {
@@ -292,27 +319,60 @@ def _sections(publication: Publication, planned: PlannedFigures) -> list[Section
     return [section for section in sections if section.figures or section.tables or section.folded]
 
 
+def _list_round_items(study: Study, rounds: RoundResults) -> ItemColumns | None:
+    """Returns the items behind the codes of rounds; None if there are too many, or their evidence is missing."""
+    decided = rounds.decided
+    if len(decided) > MOST_LISTED or not study.settings.sources:
+        return None
+    try:
+        known = find_item_facts(study, decided.items)
+    except (SettingsError, StateError):
+        return None
+    is_synthetic = bool(find_synthetic_note(study))
+    items = tuple(
+        list_item(known[item], linked=not is_synthetic) if item in known else ListedItem(item, item, *_NO_FACTS)
+        for item in decided.items
+    )
+    return ItemColumns(items, _list_attributes(decided))
+
+
+_NO_FACTS = ("", "", "", "", None, None, None)
+
+
 def item_columns(results: StudyResults) -> ItemColumns | None:
     """Returns the items for the page that lists the items behind a number."""
     decided = results.decided
     if len(decided) > MOST_LISTED:
         return None
-    items = []
-    for item in decided.items:
-        facts = results.known[item]
-        created = facts.created.date().isoformat() if facts.created else ""
-        days = None if facts.response_days is None else round(facts.response_days, 4)
-        link = "" if results.synthetic else facts.link  # the address of a synthetic post belongs to a real one
-        items.append(
-            ListedItem(item, facts.title, link, facts.author, facts.licence, created, facts.views, facts.score, days)
-        )
-    attributes = {
-        name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
-        for name, attribute in decided.attributes.items()
-    }
+    # The address of a synthetic post belongs to a real one.
+    items = tuple(list_item(results.known[item], linked=not results.synthetic) for item in decided.items)
     # For a measure, only whether an item has a value is needed.
     measured = {
         name: ((ANY_VALUE,), ("some",), tuple(np.where(np.isnan(values), NONE, 0).tolist()))
         for name, values in decided.numbers.items()
     }
-    return ItemColumns(tuple(items), {**attributes, **measured})
+    return ItemColumns(items, {**_list_attributes(decided), **measured})
+
+
+def list_item(facts: ItemFacts, *, linked: bool) -> ListedItem:
+    """Returns an item as the page of items shows it."""
+    created = facts.created.date().isoformat() if facts.created else ""
+    days = None if facts.response_days is None else round(facts.response_days, 4)
+    return ListedItem(
+        facts.item,
+        facts.title,
+        facts.link if linked else "",
+        facts.author,
+        facts.licence,
+        created,
+        facts.views,
+        facts.score,
+        days,
+    )
+
+
+def _list_attributes(decided: DecidedItems) -> dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]]:
+    return {
+        name: (attribute.keys, attribute.titles, tuple(attribute.codes.tolist()))
+        for name, attribute in decided.attributes.items()
+    }

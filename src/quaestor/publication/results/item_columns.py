@@ -11,12 +11,12 @@ import numpy as np
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
+from quaestor.evidence.facts_cache import find_item_facts
 from quaestor.evidence.ingest import list_notes
 from quaestor.evidence.item_facts import ItemFacts
 from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
 from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.decided_codes import CodedItems, ItemCodes, read_coded_items
-from quaestor.publication.results.evidence_cache import find_item_facts
 from quaestor.study.folder import Study
 
 YEAR = "year"
@@ -68,8 +68,12 @@ def compute_results(
         ),
     }
     decided = DecidedItems(tuple(items), attributes, _numbers(study, rows))
-    note = "; ".join(note for note in list_notes(study) if "synthetic" in note.casefold())
-    return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), note)
+    return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), find_synthetic_note(study))
+
+
+def find_synthetic_note(study: Study) -> str:
+    """Returns the notes on synthetic evidence; empty for real data."""
+    return "; ".join(note for note in list_notes(study) if "synthetic" in note.casefold())
 
 
 def _label_codes(study: Study, state: State, book: Codebook, like: StudyResults | None) -> dict[str, str]:

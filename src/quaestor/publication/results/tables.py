@@ -9,13 +9,13 @@ import numpy as np
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
+from quaestor.evidence.facts_cache import find_arrays
 from quaestor.evidence.funnel import dropped_at_file
 from quaestor.evidence.item_facts import read_questions_at_step
 from quaestor.measures.descriptive import share, summary
 from quaestor.measures.group_comparison import cliffs_delta
 from quaestor.measures.item_columns import Flags, Floats
 from quaestor.publication.results.count_tables import base_note, counts_table, order_values, select_part, stub_title
-from quaestor.publication.results.evidence_cache import find_arrays
 from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.median_tables import measure_title, medians_table, summaries_table
 from quaestor.publication.results.relation_tables import (

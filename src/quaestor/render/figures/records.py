@@ -206,3 +206,14 @@ class CodeCounts:
     group: str
     name: str
     counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ChoiceBar:
+    """One option: how many chose it, and their share with its interval; no share if nobody answered."""
+
+    label: str
+    count: int
+    share: float | None
+    low: float | None = None
+    high: float | None = None
