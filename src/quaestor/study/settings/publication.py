@@ -32,7 +32,8 @@ class PublishedTableSettings(Settings):
     over: Name | None = None
     """For correlations: the level whose counts are correlated."""
     order: Literal["codebook", "count"] = "codebook"
-    shares: bool = True
+    shares: bool | Literal["row", "column"] = True
+    """Whether counts have shares: of the table's base, or of their row or column."""
     total: bool = True
     stub: str = ""
     note: str = ""
@@ -58,6 +59,8 @@ class PublishedTableSettings(Settings):
         for key in needs[self.kind]:
             if not getattr(self, key):
                 raise ValueError(f"a table of kind {self.kind!r} needs {key}: add it")
+        if isinstance(self.shares, str) and not (self.kind == "counts" and self.columns):
+            raise ValueError(f"shares = {self.shares!r} needs a table of counts with columns: add columns")
         return self
 
 
