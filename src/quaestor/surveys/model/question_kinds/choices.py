@@ -252,7 +252,8 @@ class SingleChoice(QuestionKind):
         return tuple(columns), (Group("", tuple(rows)),)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
-        from quaestor.render.figures.choices import ChoiceBar, draw_choices
+        from quaestor.render.figures.choices import draw_choices
+        from quaestor.render.figures.records import ChoiceBar
 
         lines = [ChoiceBar(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
                  for line in result.rows[0].lines]  # fmt: skip
