@@ -15,7 +15,7 @@ from tests.support.labelled_study import labelled_study
 from quaestor.base.errors import StateError
 from quaestor.coding.model.state import State
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.publication_status import find_held, fingerprint_inputs, report_can_be_made
+from quaestor.publication.publication_status import find_held, report_can_be_made, stamp_inputs
 from quaestor.publication.report.make import build_report
 from quaestor.render.report_parts import Fact, Section
 from quaestor.study.contributions import ReportPart
@@ -56,17 +56,15 @@ class LetterGuard:
 class LetterSection:
     """A section that is ready whenever anybody acted."""
 
-    missing = "no letter has been read yet: read one"
-
     def is_used(self, study: Study) -> bool:
         return True
 
-    def is_ready(self, study: Study, state: object) -> bool:
-        return True
+    def why_not_ready(self, study: Study, state: object) -> str:
+        return ""
 
     def build(self, session: Session[Any], used_names: Collection[str], notify: Callable[[str], None]) -> ReportPart:
         section = Section("Letters", "What people wrote by hand.")
-        return ReportPart(section, "3 letters", ("Letters are translated.",), (Fact("3", "letters read"),))
+        return ReportPart((section,), "3 letters", ("Letters are translated.",), (Fact("3", "letters read"),))
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +84,12 @@ def add_feature(monkeypatch: pytest.MonkeyPatch, **declared: Any) -> None:
 def test_published_results_are_stale_when_the_fingerprint_of_a_feature_changes(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = fingerprint_inputs(study, State())
+    before = stamp_inputs(study, State())
     add_feature(monkeypatch, fingerprint=lambda study: "one letter")
-    with_letter = fingerprint_inputs(study, State())
+    with_letter = stamp_inputs(study, State())
     add_feature(monkeypatch, fingerprint=lambda study: "two letters")
-    assert len({before, with_letter, fingerprint_inputs(study, State())}) == 3
+    with_two = stamp_inputs(study, State())
+    assert [stamps.get("letters") for stamps in (before, with_letter, with_two)] == [None, "one letter", "two letters"]
 
 
 @pytest.mark.parametrize("build", [build_report, make_handbook])

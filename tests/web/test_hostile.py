@@ -15,6 +15,7 @@ from tests.support.windows import assert_for_everyone, complaints_of, serving, s
 from quaestor.people.roles import Role
 from quaestor.publication.handbook.records import Entry, Handbook, Post
 from quaestor.publication.handbook.site import build_handbook
+from quaestor.publication.report.parts import LastBuild, ReportParts
 from quaestor.publication.report.write import Report, write_report
 from quaestor.render.report_parts import ItemColumns, ListedItem
 from quaestor.web.html.evidence import clean
@@ -222,7 +223,8 @@ def test_a_report_lists_hostile_titles_as_text(browser: Browser, tmp_path: Path)
         threats=(POSTS[0].body,), missing={}, columns=ItemColumns(items, {}), generated_by="a test",
     )  # fmt: skip
     (tmp_path / "report").mkdir()
-    write_report(report, tmp_path / "report", lambda words: None)
+    with ReportParts(LastBuild(tmp_path / "report")) as parts:
+        write_report(report, tmp_path / "report", parts, lambda words: None)
     page = browser.new_page()
     complaints = watched(page, f"file://{tmp_path}")
     for name in ("index.html", "items.html"):

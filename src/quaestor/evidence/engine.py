@@ -7,12 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import ibis
-import ibis.expr.types as ir
-from ibis.backends.duckdb import Backend
-
 from quaestor.base.errors import StateError
 from quaestor.evidence.dataset import list_table_files
+from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 
 _MEMORY = "2GB"
 

@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import duckdb
-import ibis
-import ibis.expr.types as ir
 import pyarrow.parquet as pq
-from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy, write_atomically
@@ -32,6 +29,7 @@ from quaestor.evidence.items import (
     read_items,
     read_left_out,
 )
+from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, SampledStep, StepResult
 from quaestor.measures.descriptive import share
 from quaestor.render.figures.records import Figure, FunnelStep

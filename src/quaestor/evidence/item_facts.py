@@ -8,8 +8,6 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
-import ibis
-import ibis.expr.types as ir
 import pyarrow as pa
 
 from quaestor.base.errors import StateError
@@ -17,6 +15,7 @@ from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.funnel import dropped_at_file
 from quaestor.evidence.items import item_link, item_number, read_answers, read_items
+from quaestor.evidence.lazy_ibis import ibis, ir
 from quaestor.evidence.records import TableEntry
 from quaestor.study.folder import Study
 from quaestor.study.settings.coding import ItemConditions

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import ibis.expr.types as ir
-
 from quaestor.base.names import is_storable
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.items import choose_rows, item_link, read_answers, read_items
+from quaestor.evidence.lazy_ibis import ir
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study
 

@@ -7,15 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-import ibis
-import ibis.expr.types as ir
 import pyarrow as pa
-from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
 from quaestor.evidence.dataset import list_table_files, read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.ingest import list_dump_sites, list_notes
+from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 from quaestor.evidence.sources.protocol import LEFT_OUT
 from quaestor.study.folder import Study
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import is_storable
@@ -28,6 +27,7 @@ from quaestor.evidence.funnel import (
 )
 from quaestor.evidence.funnel_expression import DROPPED_AT
 from quaestor.evidence.items import item_link, read_items, read_left_out
+from quaestor.evidence.lazy_ibis import Backend
 from quaestor.evidence.records import ExampleItem, FunnelResult, StepResult
 from quaestor.study.contributions import TextMask
 from quaestor.study.folder import Study

@@ -12,17 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import ibis
-import ibis.expr.types as ir
 import pyarrow as pa
 import pyarrow.parquet as pq
-from ibis.backends.duckdb import Backend
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import DROPPED_AT_FILE, RESULT
 from quaestor.evidence.items import item_number, read_items
+from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 from quaestor.study.folder import Study
 
 ReportProgress = Callable[[str, int, int], None]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from quaestor.base.errors import StateError
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
+from quaestor.interviews.overview import has_interviews
 from quaestor.interviews.repository import Interviews, interviews_path, open_files
 from quaestor.interviews.themes.quotations import NOTHING, has_themes, read_themes
 from quaestor.interviews.themes.records import InterviewThemes, build_columns
@@ -40,13 +41,11 @@ def themes_to_publish(coding: CodingSession | None) -> InterviewThemes | None:
 class InterviewSection:
     """Implements `study.contributions.ReportSection`."""
 
-    missing = NOTHING
-
     def is_used(self, study: Study) -> bool:
-        return interviews_path(study).exists()
+        return has_interviews(study)
 
-    def is_ready(self, study: Study, state: State) -> bool:
-        return has_themes_to_publish(study, state)
+    def why_not_ready(self, study: Study, state: State) -> str:
+        return "" if has_themes_to_publish(study, state) else NOTHING
 
     def build(self, session: CodingSession, used_names: Collection[str], notify: Callable[[str], None]) -> ReportPart:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
@@ -60,8 +59,6 @@ class InterviewSection:
         figures = draw_figures(themes)
         for table in tables:
             notify(f"table {table.id}: {table.title} ({table.size})")
-        for figure in figures:
-            notify(f"figure {figure.name}: {figure.title}")
         *shown, all_quotations = tables
         section = Section("Interviews", _WORDS, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
         notices = []
@@ -78,7 +75,7 @@ class InterviewSection:
             Fact(f"{len(themes.quotations):,}", "quotations"),
         )
         made_from = f"{len(themes.quotations):,} quotations"
-        return ReportPart(section, made_from, tuple(notices), facts, quotation_columns(themes))
+        return ReportPart((section,), made_from, tuple(notices), facts, quotation_columns(themes))
 
 
 def quotation_columns(themes: InterviewThemes) -> ItemColumns | None:

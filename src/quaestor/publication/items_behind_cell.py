@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import suggest
+from quaestor.evidence.facts_cache import find_item_facts
+from quaestor.evidence.item_facts import ItemFacts
 from quaestor.evidence.records import ExampleItem
 from quaestor.interviews.report_section import themes_to_publish
-from quaestor.interviews.repository import interviews_path
 from quaestor.interviews.themes.cells import find_quotations_behind
 from quaestor.interviews.themes.records import Quotation
 from quaestor.interviews.themes.records import describe_selection as quotations_in_words
 from quaestor.measures.item_columns import ANY_VALUE
-from quaestor.publication.publication import open_computed
+from quaestor.publication.publication import NOTHING_RECORDED, open_computed, why_no_results
 from quaestor.publication.results.item_columns import StudyResults
+from quaestor.publication.results.round_tables import RoundResults, compute_round_results
 from quaestor.publication.results.tables import items_of_cell
 from quaestor.publication.results.values import Computed, compute_findings
 from quaestor.render.table_model import Selection
@@ -24,8 +26,11 @@ FINDING = "finding"
 def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     """Returns the items of `TABLE:ROW:COLUMN` and a description of what they have in common."""
     own = [table.table for table in study.settings.tables]
-    with open_computed(study, needs_results=not interviews_path(study).exists()) as computed:
+    with open_computed(study, needs_results=False) as computed:
         results, study = computed.results, computed.study
+        rounds = compute_round_results(computed.state) if computed.state and not study.settings.results.code else None
+        if rounds is not None and cell.partition(":")[0] in [table.id for table in rounds.tables]:
+            return _items_of_round(study, rounds, cell)
         # Interviews are handled directly: their cells count quotations, which no other feature has.
         if cell.partition(":")[0] not in (*own, FINDING) and (themes := themes_to_publish(computed.coding)) is not None:
             behind = find_quotations_behind(themes, cell, own)
@@ -33,14 +38,29 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
                 themes, behind.selection
             )
     if results is None:
-        raise StateError("nothing has been decided yet")
+        raise StateError(why_no_results(computed) if computed.coding else NOTHING_RECORDED)
     if cell.startswith(f"{FINDING}:"):
         items, selection = items_of_finding(study, results, cell)
     else:
         table = next((table for table in study.settings.tables if table.table == cell.partition(":")[0]), None)
         results = computed.results_for(table) if table is not None else results
         items, selection = items_of_cell(study, results, cell)
-    return [_example(results, item) for item in items], in_words(results, selection)
+    return [_example(results.known[item]) for item in items], in_words(results, selection)
+
+
+def _items_of_round(study: Study, rounds: RoundResults, cell: str) -> tuple[list[ExampleItem], str]:
+    """Returns the items behind a cell of the tables that a study without [results] has."""
+    table_id, _, rest = cell.partition(":")
+    row, _, column = rest.rpartition(":")
+    table = next(table for table in rounds.tables if table.id == table_id)
+    counted = table.cell(row, column)
+    if counted is None or counted.selection is None:
+        known = [f"{table_id}:{known_row.key}:{table.columns[0].key}" for known_row in table.rows()]
+        raise InputError(f"{cell!r} counts no items; choose from: {suggest(cell, known)}")
+    items = rounds.decided.list_matching(counted.selection.conditions)
+    facts = find_item_facts(study, items)
+    title = next(known_row.title for known_row in table.rows() if known_row.key == row)
+    return [_example(facts[item]) for item in items if item in facts], f"{table.title}: {title}"
 
 
 def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[list[str], Selection]:
@@ -72,10 +92,9 @@ def _build_example(quotation: Quotation) -> ExampleItem:
     )
 
 
-def _example(results: StudyResults, item: str) -> ExampleItem:
-    facts = results.known[item]
+def _example(facts: ItemFacts) -> ExampleItem:
     created = facts.created.date().isoformat() if facts.created else ""
-    return ExampleItem(item, facts.title, facts.tags, created, facts.score, facts.views, link=facts.link)
+    return ExampleItem(facts.item, facts.title, facts.tags, created, facts.score, facts.views, link=facts.link)
 
 
 def in_words(results: StudyResults, selection: Selection) -> str:

@@ -12,6 +12,7 @@ from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.model.decisions import Undecided, find_excluded_items, find_undecided
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.keep import KeepKind
+from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import needs_consent, require_lead_view
 from quaestor.coding.rating_files import record_view
@@ -23,7 +24,7 @@ from quaestor.publication.audit.printed import PRINTED_FILE, Printed, printed_fo
 from quaestor.publication.audit.records import Audit, Key
 from quaestor.publication.audit.run import cells_by_name, require_printed, run_audit
 from quaestor.publication.results.citations import list_position_warnings, resolve_citations
-from quaestor.publication.results.decided_codes import NothingDecided
+from quaestor.publication.results.decided_codes import NothingDecided, list_decided_elsewhere
 from quaestor.publication.results.item_columns import StudyResults, compute_results
 from quaestor.publication.results.tables import make_table
 from quaestor.publication.results.values import Computed, compute_findings, compute_value
@@ -32,6 +33,7 @@ from quaestor.render.table_model import Finding, Table, Value
 from quaestor.study.folder import Study, has_journal
 
 Notify = Callable[[str], None]
+NOTHING_RECORDED = "nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`"
 _QUICK = ("counts", "medians", "correlations")
 
 
@@ -57,15 +59,17 @@ class Publication:
 def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Computed]:
     """Yields the inputs of all computations; the journal stays open inside."""
     study = study.in_results_strand()
-    funnel = last_result(study) if study.funnel.steps and study.settings.sources else None
+    has_funnel = study.funnel.steps and study.settings.sources
     if not has_journal(study):
         if needs_results:
-            raise StateError("nothing has been decided yet: rate and settle a round first, or run `quaestor replicate`")
+            raise StateError(NOTHING_RECORDED)
+        funnel = last_result(study) if has_funnel else None
         yield Computed(study, funnel=funnel[0] if funnel else None)
         return
-    is_stale = funnel is not None and not funnel[1]
     with open_coding(study) as coding:
         _note_views(coding)
+        funnel = last_result(study, coding) if has_funnel else None
+        is_stale = funnel is not None and not funnel[1]
         results = with_excluded = None
         undecided = tuple(_list_undecided(study, coding.state))
         resolved = study
@@ -97,9 +101,15 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
 def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
     """Yields what is undecided in the closed rounds behind tables, themes, the joint display and the funnel."""
     results = study.settings.results
-    references = [reference.split(".")[0] for reference in (results.code, results.phrase, results.confirm) if reference]
-    references += [strand.code.split(".")[0] for strand in study.settings.joint_display.strands]
-    used = {*references, *(step.round for step in study.funnel.steps if step.round)}
+    in_funnel = {step.round for step in study.funnel.steps if step.round}
+    compared = {strand.code.split(".")[0] for strand in study.settings.joint_display.strands}
+    used = in_funnel | compared | {reference.split(".")[0] for reference in results.references}
+    # Without [results] the report counts the codes of every main round; themes of open answers are always counted.
+    used |= {
+        name
+        for name, round_state in state.rounds.items()
+        if round_state.plan.kind == "main" and (not results.code or round_state.plan.origin == SURVEYS)
+    }
     for settings in reversed(study.settings.rounds):  # a round names only earlier ones
         if settings.round in used and settings.items.kept_by:
             used.add(settings.items.kept_by)
@@ -109,7 +119,8 @@ def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
         counts = any(find_kind(facet).has_fields or facet.kind == KeepKind.name for facet in round_state.plan.facets)
         if round_state.status != CLOSED or not (name in used or (counts and round_state.plan.kind == "main")):
             continue
-        undecided = find_undecided(state, name).without(excluded)
+        decided = frozenset() if name in in_funnel | compared else list_decided_elsewhere(state, results.code, name)
+        undecided = find_undecided(state, name).without(excluded | decided)
         if undecided:
             yield undecided
 

@@ -78,6 +78,6 @@ def _build_publications(root: Path, names: Sequence[str], send_message: SendMess
     for name in names:
         if name == "report":
             build_report(study, lambda words: send_message(f"The report: {words}"))
-        elif len(names) == 1 or study.settings.results.code is not None or read_printed(study) is not None:
+        elif len(names) == 1 or study.settings.results.code or read_printed(study) is not None:
             # A study with interviews only has a report, but no handbook.
             make_handbook(study, lambda what, done, total: send_message(f"The handbook: {what}"))

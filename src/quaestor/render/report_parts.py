@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from quaestor.render.figures.records import Figure
+from quaestor.render.figures.records import Figure, FigurePlan
 from quaestor.render.table_model import Table
 
 MOST_LISTED = 50_000
@@ -18,7 +18,7 @@ class Section:
 
     title: str
     words: str = ""
-    figures: tuple[Figure, ...] = ()
+    figures: tuple[Figure | FigurePlan, ...] = ()
     tables: tuple[Table, ...] = ()
     folded: tuple[Table, ...] = ()
     quoted: bool = False

@@ -29,6 +29,8 @@ class Cell:
     selection: Selection | None = None
     notes: tuple[str, ...] = ()
     """Footnote marks, such as `*`."""
+    more: tuple[str, ...] = ()
+    """Texts of further numbers: pages show them on demand, and CSV and XLSX have a column for each."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Column:
     numeric: bool = True
     numbers: tuple[str, ...] = ()
     """The name of each number in CSV and XLSX, if a part has several, such as the bounds of an interval."""
+    more: tuple[str, ...] = ()
+    """The names of the further numbers of its cells; a page shows one of them instead of the last part."""
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,8 @@ class StatusPart:
     """Whether the lines are about sources and the funnel."""
     is_empty: bool = False
     """Whether the lines only say that nothing is set up; omitted if the study asks people instead."""
+    is_last: bool = False
+    """Whether its next step comes after those of all other parts."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class NoNames:
 class ReportPart:
     """A feature's part of a report."""
 
-    section: Section
+    sections: tuple[Section, ...]
     made_from: str
     """Its data with its number, such as `12 quotations`."""
     notices: tuple[str, ...] = ()
@@ -186,17 +188,13 @@ class ReportPart:
 
 
 class ReportSection(Protocol):
-    """Adds a feature's section to the report."""
-
-    @property
-    def missing(self) -> str:
-        """Returns what must be done before there is a section, as a sentence."""
+    """Adds a feature's sections to the report; they alone justify a report without decided items."""
 
     def is_used(self, study: Study) -> bool:
-        """Tells whether this section alone justifies a report without decided items."""
+        """Tells whether the study uses the feature, so that a report without its sections lacks something."""
 
-    def is_ready(self, study: Study, state: Any) -> bool:
-        """Tells whether `build` would return a part; cheap enough for every request."""
+    def why_not_ready(self, study: Study, state: Any) -> str:
+        """Returns what must be done before `build`; empty if it would return a part; cheap enough for every request."""
 
     def build(self, session: Session[Any], used_names: Collection[str], notify: Callable[[str], None]) -> ReportPart:
         """Builds the part; its tables use none of the `used_names`."""

@@ -14,6 +14,7 @@ FEATURES = (
     "quaestor.surveys.feature",
     "quaestor.interviews.feature",
     "quaestor.coding.feature",
+    "quaestor.publication.feature",
 )
 """Modules with a `FEATURE`, in the order of status lines and of locks (`contributions`)."""
 

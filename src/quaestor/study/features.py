@@ -80,9 +80,9 @@ def backup_parts() -> tuple[BackupPart, ...]:
     return tuple(part for feature in features() if feature.backup for part in feature.backup.parts)
 
 
-def fingerprints(study: Study) -> str:
-    """Returns a stamp that changes with the fingerprint of any feature."""
-    return "".join(feature.fingerprint(study) for feature in features() if feature.fingerprint)
+def fingerprints(study: Study) -> dict[str, str]:
+    """Returns by feature the stamp of what it contributes to a report from outside the journal."""
+    return {feature.name: feature.fingerprint(study) for feature in features() if feature.fingerprint}
 
 
 def report_sections() -> tuple[ReportSection, ...]:
@@ -163,6 +163,7 @@ def status_and_next(
         order = [*evidence, *coding, *people]
     else:  # if people are asked first, their answers become the evidence, so there is nothing to ingest yet
         order = [*people, *coding] if asks_people else [*evidence, *people, *coding]
+    order.sort(key=lambda part: part.is_last)
     steps = [part.next for part in order if part.next is not None]
     following = min(steps, key=lambda step: step.is_optional, default=None)
     lines = [line for part in parts if not (part.is_empty and asks_people) for line in part.lines]

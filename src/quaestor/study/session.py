@@ -100,7 +100,7 @@ class Session(Generic[S]):
                 self._outdated |= act.kind in self._free_text.changing
                 yield self._free_text.join(self._state, act)
 
-        with _collector_paused() if from_the_first else nullcontext():
+        with collector_paused() if from_the_first else nullcontext():
             self._state.fold(join_texts())
         self._outdated &= not from_the_first
 
@@ -174,8 +174,8 @@ class Session(Generic[S]):
 
 
 @contextmanager
-def _collector_paused() -> Iterator[None]:
-    """Pauses garbage collection while a journal is read: nothing is freed, and scanning would double the time."""
+def collector_paused() -> Iterator[None]:
+    """Pauses garbage collection while much is read and little is freed: scanning would double the time."""
     if not gc.isenabled():
         yield
         return

@@ -260,3 +260,16 @@ def test_on_a_dark_page_figures_are_inverted_unless_labels_are_on_shades(browser
     assert not turned["figure-heat-map"]
     assert not turned["figure-treemap"]
     reader.close()
+
+
+def test_a_reader_chooses_percentages_of_the_table_row_or_column(browser: Browser, report: Path) -> None:
+    reader = Reader(browser, report)
+    page = reader.open("tables/table-3.html")
+    total = page.locator("tr.total").last.locator("td").last
+    first = page.locator("tbody tr:not(.group)").first.locator("td").last
+    shown = first.inner_text()
+    page.get_by_label("row share").check()
+    assert first.inner_text().split()[-1] == "100.0%"
+    page.get_by_label("column share").check()
+    assert (first.inner_text(), total.inner_text().split()[-1]) == (shown, "100.0%")
+    reader.close()

@@ -16,6 +16,7 @@ from lxml import html
 from quaestor.base.errors import InputError
 from quaestor.publication.audit.records import Audit, Check
 from quaestor.publication.report.make import build_report
+from quaestor.publication.report.parts import LastBuild, ReportParts
 from quaestor.publication.report.write import Report, items_script, sentence_parts, write_audit_page, write_report
 from quaestor.render.report_parts import ItemColumns, ListedItem, Section
 from quaestor.render.table_model import Cell, Column, Finding, Group, Row, Selection, Table, Value
@@ -206,14 +207,16 @@ def test_values_with_one_name_in_two_findings_keep_separate_titles() -> None:
 
 
 def test_a_table_with_an_unusual_id_has_linked_files(tmp_path: Path) -> None:
-    write_report(small_report(table="../ä b"), tmp_path, quiet)
+    with ReportParts(LastBuild(tmp_path)) as parts:
+        write_report(small_report(table="../ä b"), tmp_path, parts, quiet)
     links = html.parse(str(tmp_path / "index.html")).xpath("//ul[@class='files']//@href")
     assert len(links) == 5
     assert all((tmp_path / link).is_file() for link in links)
 
 
 def test_without_items_no_number_is_linked_and_the_items_page_explains_why(tmp_path: Path) -> None:
-    write_report(Report(**{**vars(small_report()), "columns": None}), tmp_path, quiet)
+    with ReportParts(LastBuild(tmp_path)) as parts:
+        write_report(Report(**{**vars(small_report()), "columns": None}), tmp_path, parts, quiet)
     assert "items.html#" not in (tmp_path / "index.html").read_text("utf-8")
     assert "quaestor items --cell" in (tmp_path / "items.html").read_text("utf-8")
     assert not (tmp_path / "items-data.js").exists()

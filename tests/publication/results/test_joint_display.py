@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 from tests.evidence.test_strands import CODEBOOK, RATERS, mixed_study
+from tests.publication.report.test_write import hashes, quiet
+from tests.support.small_survey import NAME
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.codebook import import_codebook
@@ -26,8 +29,10 @@ from quaestor.publication.results.joint_display import (
     build_joint_table,
     compute_joint_display,
 )
+from quaestor.render.figures.drawing_process import DrawingProcess
+from quaestor.render.figures.records import Figure, FigurePlan
 from quaestor.study.folder import Study, open_study
-from quaestor.surveys.lifecycle import open_surveys, review_response
+from quaestor.surveys.lifecycle import close_survey, open_surveys, review_response
 from quaestor.surveys.open_answers import parse_item
 
 JOINT = """
@@ -120,6 +125,50 @@ def test_the_report_has_the_table_and_the_figure(tmp_path: Path) -> None:
     handbook = (study.published / "handbook" / "strands.html").read_text("utf-8")
     assert "Posts and answers" in handbook
     assert "inference speed" in handbook
+
+
+def test_an_unchanged_joint_display_is_not_drawn_again_and_a_changed_one_equals_a_full_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = coded_study(tmp_path)
+    for name in ("posts", "answers"):
+        close_by_name(study, name, None)
+    build_report(study, quiet)
+    before = hashes(study.published / "report")
+    assert "figures/joint-display.svg" in before
+
+    def refuse(process: DrawingProcess, figure: Figure | FigurePlan) -> None:
+        raise AssertionError(f"drawn again: {figure}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DrawingProcess, "submit", refuse)
+        build_report(study, quiet)
+    assert hashes(study.published / "report") == before
+    reopen_by_name(study, "posts", None, "again", not_blind=True)
+    with open_coding(study) as coding:
+        for rater in RATERS:
+            rate(coding, "posts", rater, "p2", {"theme": "layers"})
+    close_by_name(study, "posts", None)
+    build_report(study, quiet)
+    changed = hashes(study.published / "report")
+    for file in ("figures/joint-display.svg", "tables/table-joint.csv"):
+        assert changed[file] != before[file]
+    shutil.rmtree(study.published)
+    shutil.rmtree(study.evidence / "made")
+    build_report(study, quiet)
+    assert hashes(study.published / "report") == changed
+
+
+def test_a_report_without_final_codes_has_the_codes_of_every_strand_and_the_joint_display(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    for name in ("posts", "answers"):
+        close_by_name(study, name, None)
+    with open_surveys(study) as surveys:
+        close_survey(surveys, NAME)
+    assert not study.settings.results.code
+    page = (build_report(study, quiet).folder / "index.html").read_text("utf-8")
+    for words in ("Theme in the round posts", "Posts and answers", "Themes of open answers: theme"):
+        assert words in page
 
 
 def test_undecided_items_stop_the_report_and_are_named(tmp_path: Path) -> None:

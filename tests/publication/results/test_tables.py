@@ -6,6 +6,7 @@ import csv
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 from scipy import stats
 from tests.support.printed_study import FRAMEWORKS, dl_study, printed_results, printed_rows, relabelled
 
@@ -14,7 +15,10 @@ from quaestor.publication.audit.printed import printed_folder
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import StudyResults
 from quaestor.publication.results.tables import TABLE_KINDS, items_of_cell, make_table
+from quaestor.render.number_format import percent
 from quaestor.render.table_model import Table
+from quaestor.render.tables.files import to_csv
+from quaestor.render.tables.html import to_html
 from quaestor.study.folder import Study
 from quaestor.study.settings.publication import PublishedTableSettings
 
@@ -155,3 +159,36 @@ def test_opening_a_cell_builds_its_table_once(monkeypatch: pytest.MonkeyPatch) -
     items, _ = items_of_cell(STUDY, RESULTS, "3:D1:theano")
     assert items
     assert built == ["3"]
+
+
+@pytest.mark.parametrize("name", ["1", "3"])
+def test_every_cross_table_has_row_and_column_shares(name: str) -> None:
+    table = MADE[name]
+    last = list(table.rows())[-1].cells
+    totals = {column.key: cell.values[0] for column, cell in zip(table.columns, last, strict=True)}
+    for row in table.rows():
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            assert (column.parts, column.more) == (("", "share"), ("row share", "column share"))
+            count, _, row_share, column_share = cell.values
+            row_total = row.cells[-1].values[0]
+            assert row_share == (count / row_total if row_total else None)
+            assert column_share == (count / totals[column.key] if totals[column.key] else None)
+    header = to_csv(table).splitlines()[0]
+    assert "tensorflow,tensorflow: share,tensorflow: row share,tensorflow: column share" in header
+    page = to_html(table)
+    assert page.count('type="radio"') == 3
+    row = next(row for row in table.rows() if row.cells[0].values[0])
+    assert f">{row.cells[0].more[0]}</span>" in page
+
+
+def test_the_printed_share_can_be_that_of_the_row_or_column() -> None:
+    settings = next(table for table in STUDY.settings.tables if table.table == "1")
+    by_row = make_table(STUDY, RESULTS, settings.model_copy(update={"shares": "row"}))
+    assert (by_row.columns[0].parts, by_row.columns[0].more) == (("", "row share"), ("share", "column share"))
+    assert "Shares are of the row." in by_row.notes
+    cells = next(by_row.rows()).cells
+    assert cells[0].parts[1] == percent(cells[0].values[0] / cells[-1].values[0])
+    plain = make_table(STUDY, RESULTS, settings.model_copy(update={"shares": False}))
+    assert (plain.columns[0].parts, plain.columns[0].more) == (("",), ())
+    with pytest.raises(ValidationError, match="needs a table of counts with columns"):
+        PublishedTableSettings(table="1", title="One", rows=("phase",), shares="row")

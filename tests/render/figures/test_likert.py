@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.drawings import assert_text_inside
 
-from quaestor.render.figures.choices import ChoiceBar, draw_choices
+from quaestor.render.figures.choices import draw_choices
 from quaestor.render.figures.export import render_svg, write_figure
 from quaestor.render.figures.likert import ScaleRow, choose_colors, draw_likert, find_middle, likert_size, split_bars
-from quaestor.render.figures.records import Figure
+from quaestor.render.figures.records import ChoiceBar, Figure
 from quaestor.render.figures.style import luminance
 
 FOUR = ("Never", "Rarely", "Occasionally", "Regularly")

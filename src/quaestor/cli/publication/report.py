@@ -92,10 +92,8 @@ def _report_json(outcome: ReportOutcome) -> dict[str, object]:
 
 def _show_report(outcome: ReportOutcome) -> None:
     screen = console()
-    screen.print(
-        f"{outcome.tables} tables, {outcome.figures} figures; {outcome.supported} of {outcome.findings} findings hold",
-        soft_wrap=True,
-    )
+    findings = f"; {outcome.supported} of {outcome.findings} findings hold" if outcome.findings else ""
+    screen.print(f"{outcome.tables} tables, {outcome.figures} figures{findings}", soft_wrap=True)
     for note in (*outcome.undecided, *outcome.stale):
         screen.print(note, markup=False, soft_wrap=True)
     for failure in outcome.failures:

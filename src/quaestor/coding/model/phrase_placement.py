@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
@@ -98,6 +98,10 @@ class PhrasePlacer:
     _kinds: tuple[_LineVariant, ...]
     """The types that are not objects themselves: no code of another tree has their name."""
     _known: frozenset[str]
+    _longest: int
+    """The number of words in the longest synonym."""
+    _corrected: dict[str, list[Words]] = field(default_factory=dict, init=False, compare=False, repr=False)
+    """A cache by unknown word: the known word that it is probably a typo of."""
 
     @classmethod
     def build(cls, book: Codebook, words: PlacementWords) -> PhrasePlacer:
@@ -120,7 +124,8 @@ class PhrasePlacer:
         types = {_split_words(code.name): code.id for code in book.active(words.types)}
         kinds = tuple(_LineVariant(code, "", frozenset(name)) for name, code in types.items() if name not in objects)
         light = frozenset(word for text in words.light for word in _split_words(text))
-        return cls(book, words, same, light, below, tuple(operations), types, kinds, frozenset(known))
+        longest = max(map(len, same), default=1)
+        return cls(book, words, same, light, below, tuple(operations), types, kinds, frozenset(known), longest)
 
     def place(self, verb: str, object_: str, code: str) -> PlacementResult:
         """Returns the line below a code that fits the phrase best; a more specific line wins over the bare verb."""
@@ -173,9 +178,8 @@ class PhrasePlacer:
         phrase_words = (*first, *_split_words(object_))
         words = dict.fromkeys(phrase_words, True)
         openers, closers = set(phrase_words[:1]), set(first[-1:])
-        longest = max((len(member) for member in self._same), default=1)
         for start in range(len(phrase_words)):
-            for end in range(start + 1, min(len(phrase_words), start + longest) + 1):
+            for end in range(start + 1, min(len(phrase_words), start + self._longest) + 1):
                 for other in (
                     *self._same.get(phrase_words[start:end], ()),
                     *self._correct_typo(phrase_words[start:end]),
@@ -190,8 +194,11 @@ class PhrasePlacer:
         word = words[0]
         if len(words) > 1 or len(word) < _SHORTEST or word in self._known:
             return []
-        alike = [known for known in self._known if len(known) >= _SHORTEST and known[0] == word[0]]
-        return [(close_match,) for close_match in difflib.get_close_matches(word, alike, n=1, cutoff=_SLIP)]
+        if word not in self._corrected:
+            alike = [known for known in self._known if len(known) >= _SHORTEST and known[0] == word[0]]
+            close_matches = difflib.get_close_matches(word, alike, n=1, cutoff=_SLIP)
+            self._corrected[word] = [(close_match,) for close_match in close_matches]
+        return self._corrected[word]
 
     def _match(self, phrase: _Phrase, variants: Sequence[_LineVariant], own: frozenset[str]) -> PlacementResult:
         """Returns the best variant whose words are all in the phrase, else the only line with its verb."""

@@ -91,14 +91,15 @@ class Codebook:
     _offered: dict[tuple[str, str | None], list[Code]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+    _below: dict[str, list[Code]] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def children(self, parent: str, facet: str | None = None) -> list[Code]:
-        """Returns the active codes directly below a code, or the roots of a facet."""
-        return [
-            code
-            for code in self.codes.values()
-            if code.active and code.parent == parent and (facet is None or code.facet == facet)
-        ]
+        """Returns the active codes directly below a code, or the roots of a facet; cached."""
+        if not self._below:
+            for code in self.codes.values():
+                if code.active:
+                    self._below.setdefault(code.parent, []).append(code)
+        return [code for code in self._below.get(parent, ()) if facet is None or code.facet == facet]
 
     def path(self, code: str) -> tuple[str, ...]:
         """Returns the ids from the root down to a code."""

@@ -233,7 +233,11 @@ class RoundState:
 
     def rating_in_slot(self, slot: RaterSlot, item: str) -> Rating | None:
         """Returns the rating that counts for a slot: the one of the last rater who rated the item."""
-        return next((rating for rater in reversed(slot.raters) if (rating := self.current(rater, item))), None)
+        for rater in reversed(slot.raters):
+            ratings = self.ratings.get(rater)
+            if ratings is not None and (ratings_of_item := ratings.get(item)):
+                return ratings_of_item[-1]
+        return None
 
     def rated_by(self, slot: RaterSlot) -> int:
         """Returns how many items of a slot are rated; a new rater takes over only unrated items."""

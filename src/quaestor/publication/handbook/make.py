@@ -24,7 +24,7 @@ from quaestor.publication.audit.printed import Printed, read_printed
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Measures, Post
 from quaestor.publication.handbook.site import build_handbook
 from quaestor.publication.publication import open_computed, why_no_results
-from quaestor.publication.publication_status import GuardedPublication, fingerprint_inputs, record_build
+from quaestor.publication.publication_status import GuardedPublication, record_build, stamp_inputs
 from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.count_tables import TOTAL
 from quaestor.publication.results.item_columns import YEAR, StudyResults
@@ -49,13 +49,15 @@ def make_handbook(study: Study, report_progress: ReportProgress) -> tuple[Handbo
     """Builds the handbook in published/handbook."""
     guarded = GuardedPublication(study, "handbook")
     with open_computed(study, needs_results=False) as computed:
-        fingerprint = fingerprint_inputs(study, computed.coding.state if computed.coding else State())
+        inputs = stamp_inputs(study, computed.coding.state if computed.coding else State())
         book = _build_handbook(study, computed)
         if computed.coding is not None:
             book = replace(book, joint=compute_joint_display(computed.coding))
     study.published.mkdir(parents=True, exist_ok=True)
     built = build_handbook(book, handbook_folder(study), report_progress, guarded.placing)
-    record_build(study, "handbook", fingerprint, guarded.stamps)
+    results = computed.results
+    origin = "printed figures" if results is None else f"{len(results.decided):,} decided items"
+    record_build(study, "handbook", inputs, guarded.stamps, origin)
     return book, built
 
 

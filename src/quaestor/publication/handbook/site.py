@@ -22,7 +22,7 @@ from quaestor.publication.handbook import numbers_in_words as words
 from quaestor.publication.handbook.drawings import build_legend, draw_bars, draw_maps, draw_spark
 from quaestor.publication.handbook.entry_index import EntryIndex, web_link
 from quaestor.publication.handbook.records import BuiltHandbook, Entry, Handbook, Post
-from quaestor.publication.results.joint_display import JointDisplay, build_joint_table, draw_figure
+from quaestor.publication.results.joint_display import JointDisplay, build_joint_table, plan_figure
 from quaestor.render.design_tokens import ICON, TOKENS
 from quaestor.render.figures.export import render_svg
 from quaestor.render.tables.html import STYLE, to_html
@@ -96,7 +96,7 @@ class HandbookPages:
 
 
 def _strands(joint: JointDisplay) -> dict[str, Any]:
-    wide, narrow = (Markup(render_svg(draw_figure(joint, narrow=narrow))) for narrow in (False, True))  # noqa: S704 - drawn here
+    wide, narrow = (Markup(render_svg(plan_figure(joint, narrow=narrow).draw())) for narrow in (False, True))  # noqa: S704 - drawn here
     return {"joint": joint, "wide": wide, "narrow": narrow, "table": Markup(to_html(build_joint_table(joint)))}  # noqa: S704 - escaped there
 
 

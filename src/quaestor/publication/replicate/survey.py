@@ -11,10 +11,11 @@ from pathlib import Path
 
 from quaestor import __version__
 from quaestor.base.errors import InputError, QuaestorError, StateError
-from quaestor.base.files import build_folder, write_atomically
+from quaestor.base.files import build_folder
 from quaestor.publication.audit.printed import Printed, printed_folder, read_printed
 from quaestor.publication.audit.records import Audit
 from quaestor.publication.audit.run import audit_json
+from quaestor.publication.report.parts import LastBuild, ReportParts
 from quaestor.publication.report.write import MARK, Report, write_audit_page, write_report
 from quaestor.publication.survey_answers import ANSWERS_FOLDER, mapping_file, read_fielded_survey
 from quaestor.publication.survey_audit import figure_tables, list_figures
@@ -180,10 +181,13 @@ def write_survey_report(replicated: SurveyReplication, audit: Audit) -> Path:
     """Writes tables and audit to published/report, replacing an earlier report, and returns the folder."""
     study = replicated.study
     report = _report(replicated, replicated.tables, audit)
-    with build_folder(study.published / "report", kind="report", marker=MARK) as folder:
-        write_report(report, folder, lambda words: None)
+    with (
+        ReportParts(LastBuild(study.published / "report")) as parts,
+        build_folder(study.published / "report", kind="report", marker=MARK) as folder,
+    ):
+        write_report(report, folder, parts, lambda words: None)
         text = json.dumps(audit_json(audit), indent=2, ensure_ascii=False)
-        write_atomically(folder / "audit.json", f"{text}\n".encode())
+        (folder / "audit.json").write_bytes(f"{text}\n".encode())
         write_audit_page(audit, folder, title=report.title, generated_by=report.generated_by, linked=False)
     return study.published / "report"
 

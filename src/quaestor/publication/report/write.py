@@ -16,15 +16,14 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup
 
-from quaestor.base.files import write_atomically
 from quaestor.publication.audit.records import DIFFERS, VERDICTS, Audit, Check
+from quaestor.publication.report.parts import ReportParts, stamp
 from quaestor.render.design_tokens import ICON, TOKENS
-from quaestor.render.figures.export import render_svg, write_figure
 from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, Section
 from quaestor.render.table_model import Finding, Selection, Table, Value
-from quaestor.render.tables.files import write_table
+from quaestor.render.tables.files import render_table
 from quaestor.render.tables.html import STYLE, to_html
-from quaestor.render.tables.latex import latex_document
+from quaestor.render.tables.latex import join_latex
 from quaestor.render.tables.layout import safe_name
 from quaestor.render.tables.workbook import to_xlsx
 
@@ -117,55 +116,73 @@ def item_address(table: str, row: str, column: str) -> str:
     return f"items.html#{quote(f'{table}:{row}:{column}', safe=':')}"
 
 
-def write_report(report: Report, folder: Path, notify: Callable[[str], None]) -> None:
-    """Writes every file of the report to an empty folder; the same report gives the same bytes."""
+def write_report(report: Report, folder: Path, parts: ReportParts, notify: Callable[[str], None]) -> None:
+    """Writes every file of the report to an empty folder; the same report gives the same bytes.
+
+    Files are not flushed to disk one by one: the folder is put in place as a whole.
+    """
     tables = [table for section in report.sections for table in (*section.tables, *section.folded)]
     lists = [columns for columns in (report.columns, report.quotations) if columns is not None]
     linked = bool(lists) and all(len(columns.items) <= MOST_LISTED for columns in lists)
     pages = environment()
-    _write_tables(report, tables, pages, folder / "tables", notify, linked=linked)
-    for figure in (figure for section in report.sections for figure in section.figures):
-        write_figure(figure, folder / "figures")
-        notify(f"figure {figure.name} drawn")
-    write_atomically(folder / MARK, _findings(report.findings).encode("utf-8"))
+    parts.submit(figure for section in report.sections for figure in section.figures)
+    fragments = _write_tables(report, tables, pages, folder, parts, linked=linked)
+    (folder / MARK).write_bytes(_findings(report.findings).encode("utf-8"))
     for path in _LOADED:
-        write_atomically(folder / path.name, path.read_bytes())
+        (folder / path.name).write_bytes(path.read_bytes())
     if linked:
-        write_atomically(folder / "items-data.js", items_script(report, tables).encode("utf-8"))
+        (folder / "items-data.js").write_bytes(items_script(report, tables).encode("utf-8"))
     items = pages.get_template("items.html").render(report=report, linked=linked)
-    write_atomically(folder / "items.html", items.encode("utf-8"))
+    (folder / "items.html").write_bytes(items.encode("utf-8"))
+    if any(section.figures for section in report.sections):
+        (folder / "figures").mkdir()
+    sections = []
+    for section in report.sections:
+        drawn = [parts.write_figure(folder, figure) for figure in section.figures]
+        for figure in drawn:
+            notify(f"figure {figure.name}: {figure.title}")
+        sections.append((section, drawn))
     page = pages.get_template("report.html").render(
         report=report,
+        sections=sections,
         linked=linked,
         tables=tables,
-        table=lambda table: Markup(to_html(table, item_address if linked else None)),  # noqa: S704 - escaped there
-        figure=lambda figure: Markup(render_svg(figure)),  # noqa: S704 - drawn here
+        table=lambda table: Markup(fragments[table.id]),  # noqa: S704 - escaped by to_html
+        figure=lambda figure: Markup(figure.svg),  # noqa: S704 - drawn here
         value_address=_value_address if linked else None,
     )
-    write_atomically(folder / "index.html", page.encode("utf-8"))
+    (folder / "index.html").write_bytes(page.encode("utf-8"))
 
 
 def _write_tables(
-    report: Report,
-    tables: list[Table],
-    pages: Environment,
-    folder: Path,
-    notify: Callable[[str], None],
-    *,
-    linked: bool,
-) -> None:
-    """Writes each table in every format; numbers on its page link to their items."""
+    report: Report, tables: list[Table], pages: Environment, folder: Path, parts: ReportParts, *, linked: bool
+) -> dict[str, str]:
+    """Writes each table in every format, and returns the HTML of each by its id, for a page in `folder`."""
+    if not tables:
+        return {}
+    (folder / "tables").mkdir()
     elsewhere = _build_item_linker(report.address) if report.address else None
-    item_link = _build_item_linker("..") if linked else None
     template = pages.get_template("table.html")
+    fragments, sources = {}, []
     for table in tables:
-        write_table(table, folder, elsewhere)
-        page = template.render(report=report, table=table, content=Markup(to_html(table, item_link)))  # noqa: S704
-        write_atomically(folder / f"table-{safe_name(table.id)}.html", page.encode("utf-8"))
-        notify(f"table {table.id} written")
-    if tables:
-        write_atomically(folder / "all.tex", latex_document(tables, elsewhere).encode("ascii"))
-        write_atomically(folder / "all.xlsx", to_xlsx(tables, elsewhere))
+        name = f"tables/table-{safe_name(table.id)}"
+        key = stamp("table", table, report.address)
+        contents = parts.find(key)
+        if contents is None:
+            files = render_table(table, elsewhere, ("md", "tex", "csv", "xlsx"))
+            contents = {f"tables/{file}": content for file, content in files.items()}
+        parts.write(folder, key, contents)
+        sources.append((table.id, contents[f"{name}.tex"].decode("ascii")))
+        fragment = fragments[table.id] = to_html(table, item_address if linked else None)
+        # Text is escaped, so quotation marks are around our own addresses only.
+        content = Markup(fragment.replace('href="items.html#', 'href="../items.html#'))  # noqa: S704
+        (folder / f"{name}.html").write_bytes(
+            template.render(report=report, table=table, content=content).encode("utf-8")
+        )
+    (folder / "tables" / "all.tex").write_bytes(join_latex(sources).encode("ascii"))
+    key = stamp("workbook", tables, report.address)
+    parts.write(folder, key, parts.find(key) or {"tables/all.xlsx": to_xlsx(tables, elsewhere)})
+    return fragments
 
 
 def _build_item_linker(address: str) -> Callable[[str, str, str], str]:
@@ -255,7 +272,7 @@ def write_audit_page(audit: Audit, folder: Path, *, title: str, generated_by: st
         )
     )
     path = folder / "audit.html"
-    write_atomically(path, page.encode("utf-8"))
+    path.write_bytes(page.encode("utf-8"))
     return path
 
 

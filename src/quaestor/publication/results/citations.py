@@ -137,6 +137,8 @@ class _Resolver:
         return ""
 
     def _find_difference(self, before: int, after: int, code: str) -> Difference | None:
+        if before == after:
+            return None
         differences = list_differences(self.history.at(before), self.history.at(after))
         return next(
             (difference for difference in differences if difference.code == code and difference.what in _CHANGES), None

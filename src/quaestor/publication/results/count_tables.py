@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from quaestor.base.errors import InputError
-from quaestor.measures.item_columns import NO_VALUE, NONE, Attribute, DecidedItems
+from quaestor.measures.item_columns import NO_VALUE, NONE, Attribute, DecidedItems, Flags
 from quaestor.publication.results.item_columns import StudyResults
 from quaestor.render.number_format import percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 from quaestor.study.settings.publication import PublishedTableSettings
 
 TOTAL = "total"
+_SHARES = {"table": "share", "row": "row share", "column": "column share"}
+"""By what a share is of: its name."""
 
 
 @dataclass(frozen=True)
@@ -141,10 +144,12 @@ def counts_table(results: StudyResults, settings: PublishedTableSettings) -> Tab
     if end:
         groups.append(Group("", tuple(end)))
     named = [(key, columns.get_title(key)) for key in keys] if columns is not None else []
-    parts = ("", "share") if settings.shares else ("",)
+    names = [_SHARES[kind] for kind in maker.kinds]
+    parts = ("", *names[:1])
     shown = [*named, (TOTAL, "Total")] if named else [("posts", "Posts")]
-    notes = (base_note(part, results), *without_value(part, settings), *([settings.note] if settings.note else []))
-    heads = tuple(Column(key, title, parts) for key, title in shown)
+    of = [f"Shares are of the {settings.shares}."] if isinstance(settings.shares, str) else []
+    notes = (base_note(part, results), *of, *without_value(part, settings), *filter(None, [settings.note]))
+    heads = tuple(Column(key, title, parts, more=tuple(names[1:])) for key, title in shown)
     return Table(settings.table, settings.title, stub_title(settings), heads, tuple(groups), notes=notes)
 
 
@@ -173,23 +178,42 @@ class _Cells:
     columns: Attribute | None
     base: int
 
+    @cached_property
+    def kinds(self) -> list[str]:
+        """Returns what shares are of, the printed one first; a cross table has all three."""
+        if not self.settings.shares:
+            return []
+        first = self.settings.shares if isinstance(self.settings.shares, str) else "table"
+        return [first, *(kind for kind in _SHARES if kind != first)] if self.columns is not None else [first]
+
+    @cached_property
+    def column_totals(self) -> list[int]:
+        return self._count_columns(np.ones(len(self.part.decided), np.bool_))
+
     def cells(self, conditions: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[Cell, ...]:
         """Returns a row's cells: one per column, and the total."""
         chosen = self.part.decided.build_mask(conditions)
         selection = Selection((*self.part.selection.conditions, *conditions))
-        total = self._cell(int(chosen.sum()), selection)
+        row_total = int(chosen.sum())
+        total = self._cell(row_total, selection, row_total, self.base)
         if self.columns is None:
             return (total,)
-        codes = self.columns.codes[chosen]
-        counts = np.bincount(codes[codes != NONE], minlength=len(self.columns.keys))
+        counts = zip(self.columns.keys, self._count_columns(chosen), self.column_totals, strict=True)
         cells = [
-            self._cell(int(count), selection.narrow(self.columns.name, key))
-            for key, count in zip(self.columns.keys, counts, strict=True)
+            self._cell(count, selection.narrow(self.columns.name, key), row_total, column_total)
+            for key, count, column_total in counts
         ]
         return (*cells, total)
 
-    def _cell(self, count: int, selection: Selection) -> Cell:
-        if not self.settings.shares:
-            return Cell((whole(count),), (count,), selection)
-        share = count / self.base if self.base else None
-        return Cell((whole(count), percent(share)), (count, share), selection)
+    def _count_columns(self, chosen: Flags) -> list[int]:
+        if self.columns is None:
+            return []
+        codes = self.columns.codes[chosen]
+        counts: list[int] = np.bincount(codes[codes != NONE], minlength=len(self.columns.keys)).tolist()
+        return counts
+
+    def _cell(self, count: int, selection: Selection, row_total: int, column_total: int) -> Cell:
+        bases = {"table": self.base, "row": row_total, "column": column_total}
+        shares = [count / bases[kind] if bases[kind] else None for kind in self.kinds]
+        texts = tuple(map(percent, shares))
+        return Cell((whole(count), *texts[:1]), (count, *shares), selection, more=texts[1:])

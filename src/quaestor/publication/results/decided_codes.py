@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from quaestor.coding.model.facet_kinds.confirm import NO
 from quaestor.coding.model.phrase_placement import PhrasePlacer, read_placement_words
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.model.state import CLOSED, State
+from quaestor.render.number_format import series
 from quaestor.study.folder import Study
 from quaestor.surveys.open_answers import find_excluded_answers
 
@@ -55,6 +57,8 @@ class CodedItems:
     """Number of items whose triplet the raters rejected without naming another code."""
     excluded: int = 0
     """Number of coded items that are left out because raters decided to exclude them."""
+    pooled: str = ""
+    """If several rounds are pooled: which decision counts, as a sentence."""
 
 
 def read_coded_items(
@@ -65,11 +69,11 @@ def read_coded_items(
     Items that raters decided to exclude are left out unless `with_excluded` is set.
     """
     results = study.settings.results
-    if results.code is None:
+    if not results.code:
         raise NothingDecided(f"{study.file} does not define final codes: add [results] with code = round.facet")
     _require_closed_funnel(study, state)
-    name, facet = results.code.split(".")
-    codes = _decisions(state, name, facet)
+    pooled = pool_rounds(state, results.code)
+    codes = pooled.decisions
     phrases = _decisions(state, *results.phrase.split(".")) if results.phrase else {}
     confirmed = _decisions(state, *results.confirm.split(".")) if results.confirm else {}
     history = state.history
@@ -80,8 +84,7 @@ def read_coded_items(
     places: dict[tuple[str, tuple[str, str] | None], ItemCodes] = {}
     left_out: dict[str, int] = {}
     rejected = 0
-    answers = _answers(state, name)
-    unanswered = _list_unanswered(state, name, facet)
+    unanswered = _list_unanswered(state, results.code, codes)
     excluded = frozenset() if with_excluded else find_excluded_items(state)
     items = _list_items_to_code(study, state, codes, unanswered)
     excluded_answers = find_excluded_answers(state, items)
@@ -90,7 +93,8 @@ def read_coded_items(
     for item in items:
         if item in excluded or item in excluded_answers:
             continue
-        code, why = _code(history, item, codes.get(item), answers.get(item, {}), book.version)
+        answers = pooled.answers[pooled.winners[item]].get(item, {}) if item in pooled.winners else {}
+        code, why = _code(history, item, codes.get(item), answers, book.version)
         code = carry.code(code)
         if code is None:
             why = unanswered.get(item, why)
@@ -115,21 +119,82 @@ def read_coded_items(
         source,
         rejected,
         len(excluded.intersection(codes)),
+        pooled.describe(),
     )
+
+
+@dataclass(frozen=True)
+class PooledRounds:
+    """The decisions of one or several rounds; where several decided an item, that of the last listed round counts."""
+
+    decisions: Mapping[str, Decision]
+    winners: Mapping[str, str]
+    """By item: the round whose decision counts."""
+    answers: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    """By round and item: all decisions on the item, which the rules of a split code depend on."""
+    repeated: int = 0
+    """Number of items that several rounds decided."""
+    differing: int = 0
+    """Number of these items whose earlier decision differs from the one that counts."""
+
+    def describe(self) -> str:
+        """Returns a sentence on which decision counts; empty for a single round."""
+        if len(self.answers) == 1:
+            return ""
+        counts = Counter(self.winners.values())
+        origins = series([f"{name} ({counts[name]:,} items)" for name in self.answers])
+        if not self.repeated:
+            return f"The codes come from the rounds {origins}; no item was decided in two of them."
+        return (
+            f"The codes come from the rounds {origins}. {self.repeated:,} "
+            f"{'item was' if self.repeated == 1 else 'items were'} decided in several of them, {self.differing:,} of "
+            "these differently; the decision of the later round counts."
+        )
+
+
+def pool_rounds(state: State, references: Sequence[str]) -> PooledRounds:
+    """Returns the decisions of the rounds in `round.facet` references, the ones that count most last."""
+    decisions: dict[str, Decision] = {}
+    winners: dict[str, str] = {}
+    repeated: set[str] = set()
+    differing: set[str] = set()
+    latest = state.history.latest.version
+    answers: dict[str, Mapping[str, Mapping[str, Any]]] = {}
+
+    def find_latest_code(name: str, item: str, decision: Decision) -> str | None:
+        return _code(state.history, item, decision, answers[name].get(item, {}), latest)[0]
+
+    for reference in references:
+        name, facet = reference.split(".")
+        decided = _decisions(state, name, facet)
+        answers[name] = _answers(state, name)
+        for item, decision in decided.items():
+            if item in decisions:
+                repeated.add(item)
+                earlier = find_latest_code(winners[item], item, decisions[item])
+                is_same = earlier == find_latest_code(name, item, decision)
+                (differing.discard if is_same else differing.add)(item)
+            decisions[item], winners[item] = decision, name
+    return PooledRounds(decisions, winners, answers, len(repeated), len(differing))
+
+
+def list_decided_elsewhere(state: State, references: Sequence[str], name: str) -> frozenset[str]:
+    """Returns the items that another one of the pooled rounds decided; empty if `name` is not pooled."""
+    pairs = [reference.split(".") for reference in references]
+    if name not in [round_name for round_name, _ in pairs]:
+        return frozenset()
+    others = [pair for pair in pairs if pair[0] != name and (pair[0] in state.rounds or pair[0] in state.published)]
+    return frozenset(item for round_name, facet in others for item in find_decisions(state, round_name, facet))
 
 
 def results_can_be_made(study: Study, state: State) -> bool:
     """Tells whether every round that results need has decisions, without computing any code."""
     results = study.settings.results
-    if results.code is None:
+    if not results.code:
         return False
     try:
         _require_closed_funnel(study, state)
-        return all(
-            _decisions(state, *reference.split("."))
-            for reference in (results.code, results.phrase, results.confirm)
-            if reference
-        )
+        return all(_decisions(state, *reference.split(".")) for reference in results.references)
     except NothingDecided:
         return False
 
@@ -158,23 +223,21 @@ def _require_closed_funnel(study: Study, state: State) -> None:
             raise NothingDecided(f"the round {step.round!r} is still open: close and settle it first")
 
 
-def _list_unanswered(state: State, name: str, facet: str) -> dict[str, str]:
-    """Lists the items of a round that need no decision on a facet, each with the reason."""
-    if name not in state.rounds or facet not in {known.id for known in state.round(name).plan.facets}:
-        return {}
-    round_state = state.round(name)
-    condition = describe_condition(round_state.plan.facet(facet).ask_if)
-    items = (
-        frozenset(round_state.items_left())
-        - round_state.last_decisions(facet).keys()
-        - find_undecided(state, name).items
-    )
-    return {
-        item: f"the question is asked only if {condition}"
-        if condition and not round_state.find_asked(item, facet)
-        else "the question is optional, and no rater answered it"
-        for item in items
-    }
+def _list_unanswered(state: State, references: Sequence[str], decided: Collection[str]) -> dict[str, str]:
+    """Lists the items of rounds that need no decision on a facet, each with the reason; not those decided elsewhere."""
+    reasons: dict[str, str] = {}
+    undecided: set[str] = set()
+    for name, facet in (reference.split(".") for reference in references):
+        if name not in state.rounds or facet not in {known.id for known in state.round(name).plan.facets}:
+            continue
+        round_state = state.round(name)
+        undecided |= find_undecided(state, name).items
+        condition = describe_condition(round_state.plan.facet(facet).ask_if)
+        for item in round_state.items_left():
+            is_asked = not condition or round_state.find_asked(item, facet)
+            optional = "the question is optional, and no rater answered it"
+            reasons[item] = optional if is_asked else f"the question is asked only if {condition}"
+    return {item: reason for item, reason in reasons.items() if item not in decided and item not in undecided}
 
 
 def _list_items_to_code(

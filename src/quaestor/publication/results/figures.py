@@ -1,4 +1,4 @@
-"""Draws the figures of a report."""
+"""Plans the figures of a report: which ones, and with which numbers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ from quaestor.measures.item_columns import NONE
 from quaestor.measures.trends import trend, yearly_shares
 from quaestor.publication.results.item_columns import YEAR, StudyResults
 from quaestor.publication.results.values import Computed
-from quaestor.render.figures.discrepancy import draw_discrepancy
-from quaestor.render.figures.forest import draw_forest
-from quaestor.render.figures.funnel import draw_funnel
-from quaestor.render.figures.grids import draw_heat_map
-from quaestor.render.figures.popularity_difficulty import draw_popularity_difficulty
-from quaestor.render.figures.process import draw_process
 from quaestor.render.figures.records import (
-    Figure,
+    FigurePlan,
     ForestEstimate,
     FunnelStep,
     ProcessStage,
@@ -31,13 +25,15 @@ from quaestor.render.figures.records import (
     YearPoint,
     YearSeries,
 )
-from quaestor.render.figures.treemap import draw_treemap
-from quaestor.render.figures.years import draw_by_year, draw_trend
 
 _DAYS, _VIEWS = "response_days", "viewcount"
 
 
-def process_figure(computed: Computed) -> Figure:
+def _plan(kind: str, *arguments: object, **keywords: object) -> FigurePlan:
+    return FigurePlan(kind, arguments, keywords)
+
+
+def process_figure(computed: Computed) -> FigurePlan:
     """Draws the steps of the study with their counts: collect, code, measure."""
     stages = []
     if computed.funnel is not None:
@@ -49,7 +45,7 @@ def process_figure(computed: Computed) -> Figure:
         stages.append(ProcessStage("Code", tuple(rounds)))
     if computed.results is not None:
         stages.append(ProcessStage("Measure", tuple(_measure_steps(computed, computed.results))))
-    return draw_process(stages)
+    return _plan("process", stages)
 
 
 def _round_steps(computed: Computed) -> list[ProcessStep]:
@@ -76,19 +72,20 @@ def _measure_steps(computed: Computed, results: StudyResults) -> Iterator[Proces
         yield ProcessStep("findings", len(computed.study.settings.findings), "")
 
 
-def funnel_figure(computed: Computed) -> Figure | None:
+def funnel_figure(computed: Computed) -> FigurePlan | None:
     if computed.funnel is None or not computed.funnel.steps:
         return None
     steps = computed.funnel.steps
-    return draw_funnel(
+    return _plan(
+        "funnel",
         [
             FunnelStep("all questions", steps[0].entered),
             *(FunnelStep(step.step, step.kept, step.describe_sample()) for step in steps),
-        ]
+        ],
     )
 
 
-def forest_figure(computed: Computed) -> Figure | None:
+def forest_figure(computed: Computed) -> FigurePlan | None:
     """Draws the interrater agreement of every closed round on every facet."""
     rows = [
         ForestEstimate(
@@ -98,39 +95,40 @@ def forest_figure(computed: Computed) -> Figure | None:
         )
         for name, agreement in computed.agreements
     ]  # fmt: skip
-    return draw_forest(rows) if rows else None
+    return _plan("forest", rows) if rows else None
 
 
-def discrepancy_figure(computed: Computed) -> Figure | None:
+def discrepancy_figure(computed: Computed) -> FigurePlan | None:
     state = computed.state
     phrase = computed.study.settings.results.phrase
     name = phrase.partition(".")[0] if phrase else ""
     if state is None or name not in state.rounds:
         return None
     set_curves = build_curves(state.rounds[name])
-    return draw_discrepancy(set_curves) if set_curves else None
+    return _plan("discrepancy", set_curves) if set_curves else None
 
 
-def by_year_figure(computed: Computed, results: StudyResults) -> Figure | None:
+def by_year_figure(computed: Computed, results: StudyResults) -> FigurePlan | None:
     name = computed.study.settings.report.by_year
     if name is None:
         return None
     attribute, years = results.decided.get_attribute(name), results.decided.get_attribute(YEAR)
     counts = count_pairs(attribute.codes, len(attribute.keys), years.codes, len(years.keys))
     series = [YearSeries(title, tuple(row.tolist())) for title, row in zip(attribute.titles, counts, strict=True)]
-    return draw_by_year([int(year) for year in years.keys], series, title=f"Posts by year and {name}")
+    return _plan("by_year", [int(year) for year in years.keys], series, title=f"Posts by year and {name}")
 
 
-def treemap_figure(computed: Computed, results: StudyResults) -> Figure | None:
+def treemap_figure(computed: Computed, results: StudyResults) -> FigurePlan | None:
     levels = results.coded.book.facets[computed.study.settings.results.tree].levels
     if len(levels) < 2:
         return None
-    return draw_treemap(
+    return _plan(
+        "treemap",
         [
             TaxonomyPart(phase, name, posts, days)
             for phase, name, posts, _, days in _objects(computed, results, levels[0], levels[1])
             if posts
-        ]
+        ],
     )
 
 
@@ -147,7 +145,7 @@ def _objects(
         yield phases.get_title(parent), title, int(mine.sum()), views, days
 
 
-def heat_map_figure(computed: Computed, results: StudyResults) -> Figure | None:
+def heat_map_figure(computed: Computed, results: StudyResults) -> FigurePlan | None:
     heat_map = computed.study.settings.report.heat_map
     if heat_map is None:
         return None
@@ -158,20 +156,22 @@ def heat_map_figure(computed: Computed, results: StudyResults) -> Figure | None:
         ShareColumn(title, int(base), tuple(count / base if base else None for count in column.tolist()))
         for title, base, column in zip(columns.titles, bases.tolist(), counts.T, strict=True)
     ]
-    return draw_heat_map(rows.titles, points, title=f"Share of each {heat_map[0]} among the posts of a {heat_map[1]}")
+    return _plan(
+        "heat_map", rows.titles, points, title=f"Share of each {heat_map[0]} among the posts of a {heat_map[1]}"
+    )
 
 
-def popularity_figure(computed: Computed, results: StudyResults) -> Figure | None:
+def popularity_figure(computed: Computed, results: StudyResults) -> FigurePlan | None:
     levels = results.coded.book.facets[computed.study.settings.results.tree].levels
     if len(levels) < 2:
         return None
     seed = computed.study.settings.study.seed
     places = [TaxonomyPoint(*values) for values in _objects(computed, results, levels[0], levels[1]) if values[2]]
     views, days = (summary(results.decided.get_numbers(name), seed).median for name in (_VIEWS, _DAYS))
-    return draw_popularity_difficulty(places, median_views=views, median_days=days)
+    return _plan("popularity_difficulty", places, median_views=views, median_days=days)
 
 
-def trend_figure(computed: Computed, results: StudyResults) -> Figure | None:
+def trend_figure(computed: Computed, results: StudyResults) -> FigurePlan | None:
     """Draws the share of each first-level value by year."""
     level = results.coded.book.facets[computed.study.settings.results.tree].levels[0]
     attribute, years = results.decided.get_attribute(level), results.decided.get_attribute(YEAR)
@@ -189,4 +189,4 @@ def trend_figure(computed: Computed, results: StudyResults) -> Figure | None:
             if share.share is not None and share.low is not None and share.high is not None
         )
         trends.append(TrendLine(title, points, trend_test.direction))
-    return draw_trend(trends, title=f"Share of each {level} by year with 95% intervals")
+    return _plan("trend", trends, title=f"Share of each {level} by year with 95% intervals")

@@ -12,8 +12,9 @@ from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.model.codebook.history import find_last_import
 from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
+from quaestor.evidence.facts_cache import find_item_facts
 from quaestor.evidence.ingest import list_notes
-from quaestor.evidence.item_facts import ItemFacts, read_item_facts
+from quaestor.evidence.item_facts import ItemFacts
 from quaestor.measures.item_columns import Attribute, DecidedItems, Floats, build_attribute
 from quaestor.publication.results.citations import label_codes
 from quaestor.publication.results.decided_codes import CodedItems, ItemCodes, read_coded_items
@@ -49,11 +50,7 @@ def compute_results(
 ) -> StudyResults:
     """Computes decided items; under another codebook version, with the labels of the results `like`."""
     coded = read_coded_items(study, state, version, with_excluded=with_excluded)
-    known = (
-        like.known
-        if like is not None
-        else {item_fact.item: item_fact for item_fact in read_item_facts(study, coded.items)}
-    )
+    known = like.known if like is not None else find_item_facts(study, coded.items)
     items = [item for item in coded.items if item in known]
     if not coded.items:
         reasons = {**coded.left_out, **({"excluded": coded.excluded} if coded.excluded else {})}
@@ -74,8 +71,13 @@ def compute_results(
         ),
     }
     decided = DecidedItems(tuple(items), attributes, _numbers(study, rows))
-    note = "; ".join(note for note in list_notes(study) if "synthetic" in note.casefold())
-    return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), synthetic=note)
+    synthetic = find_synthetic_note(study)
+    return StudyResults(decided, coded, known, cited, len(coded.items) - len(items), synthetic=synthetic)
+
+
+def find_synthetic_note(study: Study) -> str:
+    """Returns the notes on synthetic evidence; empty for real data."""
+    return "; ".join(note for note in list_notes(study) if "synthetic" in note.casefold())
 
 
 def _label_codes(study: Study, state: State, book: Codebook, like: StudyResults | None) -> dict[str, str]:
@@ -94,8 +96,10 @@ def _levels(book: Codebook, tree: str, codes: Sequence[ItemCodes], cited: dict[s
     if tree not in book.facets:
         raise StateError(f"the codebook has no facet {tree!r}: name one of {', '.join(book.facets)} as results.tree")
     attributes = {}
+    distinct = {(code.code, code.place): code for code in codes}
     for level in book.facets[tree].levels:
-        values = [_at_level(book, code, level) for code in codes]
+        at_level = {place: _at_level(book, code, level) for place, code in distinct.items()}
+        values = [at_level[code.code, code.place] for code in codes]
         at = book.active(tree, level)
         # A retired code keeps its items.
         at = [

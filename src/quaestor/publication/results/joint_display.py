@@ -21,8 +21,7 @@ from quaestor.evidence.item_texts import mask_item_text, read_item_texts
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.quotations import read_themes
 from quaestor.measures.descriptive import share
-from quaestor.render.figures.joint_display import draw_joint_display
-from quaestor.render.figures.records import Figure, StrandShare
+from quaestor.render.figures.records import FigurePlan, StrandShare
 from quaestor.render.number_format import percent, whole
 from quaestor.render.report_parts import Section
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
@@ -90,11 +89,10 @@ def build_joint_part(coding: CodingSession, notify: Callable[[str], None]) -> Re
     joint = compute_joint_display(coding)
     if joint is None:
         return None
-    table, figure = build_joint_table(joint), draw_figure(joint)
+    table = build_joint_table(joint)
     notify(f"table {table.id}: {table.title} ({table.size})")
-    notify(f"figure {figure.name}: {figure.title}")
     counted = ", ".join(f"{len(strand.units):,} {strand.unit}" for strand in joint.strands)
-    return ReportPart(Section(joint.title, _WORDS, (figure,), (table,)), counted)
+    return ReportPart((Section(joint.title, _WORDS, (plan_figure(joint),), (table,)),), counted)
 
 
 def compute_joint_display(coding: CodingSession) -> JointDisplay | None:
@@ -279,7 +277,8 @@ def _share_cell(counted: StrandShare) -> Cell:
     return Cell((whole(counted.count), percent(counted.share), interval), values)
 
 
-def draw_figure(joint: JointDisplay, *, narrow: bool = False) -> Figure:
+def plan_figure(joint: JointDisplay, *, narrow: bool = False) -> FigurePlan:
     rows = [(name, [strand.share_of(code) for strand in joint.strands]) for code, name in joint.codes.items()]
     titles = [f"{strand.title} ({len(strand.units):,} {strand.unit})" for strand in joint.strands]
-    return draw_joint_display(titles, rows, title=f"{joint.title}: shares with 95% intervals", narrow=narrow)
+    title = f"{joint.title}: shares with 95% intervals"
+    return FigurePlan("joint_display", (titles, rows), {"title": title, "narrow": narrow})

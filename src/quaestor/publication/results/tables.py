@@ -9,6 +9,8 @@ import numpy as np
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
+from quaestor.evidence.facts_cache import find_arrays
+from quaestor.evidence.funnel import dropped_at_file
 from quaestor.evidence.item_facts import read_questions_at_step
 from quaestor.measures.descriptive import share, summary
 from quaestor.measures.group_comparison import cliffs_delta
@@ -122,19 +124,26 @@ def population_at_filter(study: Study) -> Population:
     number = next((place for place, step in enumerate(steps) if step.accepted_answer), None)
     if number is None:
         raise StateError("no step of the funnel requires an accepted answer, so there is nothing to compare")
-    columns = read_questions_at_step(study, number)
-    created = _moments(columns["creation_date"])
+
+    def read() -> dict[str, Floats]:
+        columns = read_questions_at_step(study, number)
+        created = _moments(columns["creation_date"])
+        return {
+            "viewcount": _floats(columns["view_count"]),
+            "score": _floats(columns["score"]),
+            "response_days": (_moments(columns["accepted_answer_date"]) - created) / _DAY,
+            "first_answer_days": (_moments(columns["first_answer_date"]) - created) / _DAY,
+            "dropped_at": _floats(columns["fell_at"]),
+        }
+
+    numbers = dict(find_arrays(study, "questions-at-filter", lambda: dropped_at_file(study), number, read))
+    passed = numbers.pop("dropped_at") > number
+    accepted, first = (~np.isnan(numbers[name]) for name in ("response_days", "first_answer_days"))
     decimals = study.settings.measures.days_decimals
-    accepted = (_moments(columns["accepted_answer_date"]) - created) / _DAY
-    first = (_moments(columns["first_answer_date"]) - created) / _DAY
-    numbers = {
-        "viewcount": _floats(columns["view_count"]),
-        "score": _floats(columns["score"]),
-        "response_days": accepted if decimals is None else np.round(accepted, decimals),
-        "first_answer_days": first if decimals is None else np.round(first, decimals),
-    }
-    passed = np.asarray(columns["fell_at"].to_numpy()) > number
-    return Population(steps[number].step, passed, numbers, ~np.isnan(accepted), ~np.isnan(first))
+    if decimals is not None:
+        rounded = {name: np.round(values, decimals) for name, values in numbers.items() if name.endswith("_days")}
+        numbers |= rounded
+    return Population(steps[number].step, passed, numbers, accepted, first)
 
 
 def _moments(column: object) -> Floats:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
-from quaestor.render.figures.records import Figure
+from quaestor.render.figures.records import ChoiceBar, Figure
 from quaestor.render.figures.style import (
     ACCENT,
     GRID,
@@ -27,17 +26,6 @@ from quaestor.render.figures.style import (
 _MOST_LABEL, _LINES, _LINE, _BAR, _GAP, _RIGHT = 260, 3, 15, 20, 12, 120
 
 
-@dataclass(frozen=True)
-class ChoiceBar:
-    """One option: how many chose it, and their share with its interval; no share if nobody answered."""
-
-    label: str
-    count: int
-    share: float | None
-    low: float | None = None
-    high: float | None = None
-
-
 def draw_choices(
     choices: Sequence[ChoiceBar],
     base: int,
@@ -45,8 +33,9 @@ def draw_choices(
     note: str = "",
     name: str = "choices",
     title: str = "Answers",
+    of: str = "who answered",
 ) -> Figure:
-    """Draws the options in the order of the questionnaire; thin lines are 95% intervals, the axis names the base."""
+    """Draws the options in the given order; thin lines are 95% intervals, and the axis names the base."""
     if not choices or not base:
         return draw_empty(name, title, "nobody has answered this yet")
     left = min(round(max(text_width(choice.label) for choice in choices)) + 26, _MOST_LABEL)
@@ -67,8 +56,9 @@ def draw_choices(
             {"label": choice.label, "share": choice.share or 0.0, "low": choice.low, "high": choice.high, **edges}
         )
     most = max((choice.high if choice.high is not None else choice.share or 0.0) for choice in choices)
-    caption = f"share of the {count(base)} who answered{', ' + note if note else ''}"
-    return frame.build_figure(name, title, _describe(choices, base, note), canvas, _marks(values, most, caption))
+    whole = f"{count(base)} {of}{', ' + note if note else ''}"
+    description = _describe(choices, whole)
+    return frame.build_figure(name, title, description, canvas, _marks(values, most, f"share of the {whole}"))
 
 
 def _marks(values: list[dict[str, Any]], most: float, title: str) -> list[alt.Chart]:
@@ -90,12 +80,10 @@ def _marks(values: list[dict[str, Any]], most: float, title: str) -> list[alt.Ch
     ]
 
 
-def _describe(choices: Sequence[ChoiceBar], base: int, note: str) -> str:
+def _describe(choices: Sequence[ChoiceBar], whole: str) -> str:
     descriptions = []
     for choice in choices:
         known = choice.low is not None and choice.high is not None
         interval = f", 95% interval {choice.low:.1%} to {choice.high:.1%}" if known else ""
         descriptions.append(f"{choice.label}: {count(choice.count)} ({percent(choice.share or 0.0)}{interval})")
-    return f"A bar for each of {len(choices)} options, of {count(base)} who answered{', ' + note if note else ''}. " + (
-        "; ".join(descriptions) + "."
-    )
+    return f"A bar for each of {len(choices)} options, of {whole}. {'; '.join(descriptions)}."

@@ -11,7 +11,7 @@ import vl_convert
 
 from quaestor.base.errors import StateError
 from quaestor.base.files import write_atomically
-from quaestor.render.figures.records import Figure
+from quaestor.render.figures.records import DrawnFigure, Figure
 
 _OBJECT = re.compile(rb"(\d+) 0 obj\n")
 _LENGTH = re.compile(rb"/Length (\d+)\b")
@@ -122,17 +122,20 @@ def clean_svg(svg: str, name: str) -> str:
     return _ID_START.sub(f"{name}-", _STYLE.sub(_as_attributes, _ARIA.sub("", svg)))
 
 
-def write_figure(figure: Figure, folder: Path) -> list[Path]:
-    """Writes the figure as SVG, PDF and PNG, each atomically; the same figure gives the same bytes."""
-    folder.mkdir(parents=True, exist_ok=True)
+def render_figure(figure: Figure) -> DrawnFigure:
+    """Draws the figure in every format; the same figure gives the same bytes."""
     svg = render_svg(figure)
-    contents = {"svg": svg.encode("utf-8"), "pdf": render_pdf(svg), "png": vl_convert.svg_to_png(svg, scale=_SCALE)}
-    paths = []
-    for ending, content in contents.items():
-        path = folder / f"{figure.name}.{ending}"
+    png = vl_convert.svg_to_png(svg, scale=_SCALE)
+    return DrawnFigure(figure.name, figure.title, figure.alt, svg, render_pdf(svg), png)
+
+
+def write_figure(figure: Figure, folder: Path) -> list[Path]:
+    """Writes the figure as SVG, PDF and PNG, each atomically."""
+    folder.mkdir(parents=True, exist_ok=True)
+    contents = {folder / name: content for name, content in render_figure(figure).files.items()}
+    for path, content in contents.items():
         write_atomically(path, content)
-        paths.append(path)
-    return paths
+    return list(contents)
 
 
 def write_svg(figure: Figure, folder: Path) -> Path:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import unescape
+from importlib import import_module
 from typing import Any
+
+_WORDS = re.compile(r'<title id="[^"]*">(.*?)</title><desc id="[^"]*">(.*?)</desc>', re.DOTALL)
+_MODULES = {"by_year": "years", "trend": "years", "heat_map": "grids", "code_grid": "grids"}
+"""The module of each kind of figure that has no module of its own name."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,52 @@ class Figure:
             self.spec["width"] + room["left"] + room["right"],
             self.spec["height"] + room["top"] + room["bottom"],
         )
+
+
+@dataclass(frozen=True)
+class FigurePlan:
+    """A figure that `draw_KIND` draws from the arguments; another process can draw it.
+
+    Planning is cheap, while importing the drawing library alone takes half a second.
+    """
+
+    kind: str
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+    def draw(self) -> Figure:
+        module = import_module(f"quaestor.render.figures.{_MODULES.get(self.kind, self.kind)}")
+        figure: Figure = getattr(module, f"draw_{self.kind}")(*self.arguments, **self.keywords)
+        return figure
+
+
+@dataclass(frozen=True)
+class DrawnFigure:
+    """A figure in every format."""
+
+    name: str
+    title: str
+    alt: str
+    svg: str
+    pdf: bytes
+    png: bytes
+
+    @classmethod
+    def read(cls, files: Mapping[str, bytes]) -> DrawnFigure:
+        """Returns the figure whose `files` these are; its title and text alternative are in the SVG."""
+        name = next(iter(files)).rpartition(".")[0]
+        svg = files[f"{name}.svg"].decode("utf-8")
+        words = _WORDS.search(svg)
+        if words is None:
+            raise ValueError(f"{name}.svg has no title: it was not drawn here")
+        title, alt = map(unescape, words.groups())
+        return cls(name, title, alt, svg, files[f"{name}.pdf"], files[f"{name}.png"])
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The content of each file by its name."""
+        contents = {"svg": self.svg.encode("utf-8"), "pdf": self.pdf, "png": self.png}
+        return {f"{self.name}.{ending}": content for ending, content in contents.items()}
 
 
 @dataclass(frozen=True)
@@ -166,3 +219,14 @@ class CodeCounts:
     group: str
     name: str
     counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ChoiceBar:
+    """One option: how many chose it, and their share with its interval; no share if nobody answered."""
+
+    label: str
+    count: int
+    share: float | None
+    low: float | None = None
+    high: float | None = None

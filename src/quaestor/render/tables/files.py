@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
 from pathlib import Path
 
@@ -84,22 +84,28 @@ def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterato
                 yield data_text(column, cell, number) if column.numbers else whole
 
 
+_FORMATS: dict[str, Callable[[Table, Link | None], bytes]] = {
+    "html": lambda table, link: html_page(table, link).encode("utf-8"),
+    "md": lambda table, link: to_markdown(table, link).encode("utf-8"),
+    "tex": lambda table, link: to_latex(table, link).encode("ascii"),
+    "csv": lambda table, link: to_csv(table).encode("utf-8"),
+    "xlsx": lambda table, link: to_xlsx([table], link),
+}
+"""By file ending: renders a table."""
+
+
+def render_table(table: Table, link: Link | None, endings: Iterable[str] = _FORMATS) -> dict[str, bytes]:
+    """Returns the table in the given formats, by the name of its file."""
+    return {f"table-{safe_name(table.id)}.{ending}": _FORMATS[ending](table, link) for ending in endings}
+
+
 def write_table(table: Table, folder: Path, link: Link | None = None) -> list[Path]:
     """Writes the table in every format, each file atomically and named after the table's id."""
     folder.mkdir(parents=True, exist_ok=True)
-    contents = {
-        "html": html_page(table, link).encode("utf-8"),
-        "md": to_markdown(table, link).encode("utf-8"),
-        "tex": to_latex(table, link).encode("ascii"),
-        "csv": to_csv(table).encode("utf-8"),
-        "xlsx": to_xlsx([table], link),
-    }
-    paths = []
-    for ending, content in contents.items():
-        path = folder / f"table-{safe_name(table.id)}.{ending}"
+    contents = {folder / name: content for name, content in render_table(table, link).items()}
+    for path, content in contents.items():
         write_atomically(path, content)
-        paths.append(path)
-    return paths
+    return list(contents)
 
 
 _SIGNS = re.compile(r"[\\`*_\[\]<>|~&$]")

@@ -44,6 +44,7 @@ def to_html(table: Table, link: Link | None = None) -> str:
             f'<figure class="table" id="{name}">',
             f'<figcaption id="{name}-title"><span class="called">{_text(table_label(table))}.</span> '
             f'<span dir="auto">{_text(table.title)}</span></figcaption>',
+            *_share_choice(table, name),
             f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{name}-title">',
             f'<table aria-labelledby="{name}-title">',
             *_column_groups(table),
@@ -126,6 +127,19 @@ def _body(table: Table, link: Link | None) -> Iterator[str]:
         yield "</tbody>"
 
 
+def _share_choice(table: Table, name: str) -> Iterator[str]:
+    """Yields a choice between the last part of the cells and their further numbers; the style sheet applies it."""
+    names = next(((column.parts[-1], *column.more) for column in table.columns if column.more), ())
+    if not names:
+        return
+    yield '<fieldset class="choice"><legend>Percentages</legend>'
+    for number, words in enumerate(names):
+        checked = "" if number else " checked"
+        radio = f'<input type="radio" name="{name}-share" value="{number}"{checked}>'
+        yield f"<label>{radio} {_text(words)}</label>"
+    yield "</fieldset>"
+
+
 def _part_widths(table: Table) -> _Widths:
     return [
         [max((len(part_text(row.cells[place], part)) for row in table.rows()), default=0) for part in range(count)]
@@ -148,7 +162,10 @@ def _cell(column: Column, cell: Cell, widths: list[int], address: str) -> str:
         text = escape(part_text(cell, number))
         if text and address:
             text, address = f'<a href="{escape(address)}">{text}</a>', ""
-        parts.append(f'<span class="part{_width_class(column, width)}">{text}</span>' if number else text)
+        kind = " chosen-0" if column.more and number == len(widths) - 1 else ""
+        parts.append(f'<span class="part{_width_class(column, width)}{kind}">{text}</span>' if number else text)
+    for number, more in enumerate(cell.more, start=1):
+        parts.append(f'<span class="part wide-6 chosen-{number}">{escape(one_line(more))}</span>')
     if not column.numeric:
         parts = [part for part in parts if not part.endswith("></span>")]
     kind = ' class="number"' if column.numeric else ' dir="auto"'

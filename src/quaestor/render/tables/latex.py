@@ -231,10 +231,15 @@ def to_latex(table: Table, link: Link | None = None) -> str:
 
 def latex_document(tables: Iterable[Table], link: Link | None = None) -> str:
     """Returns all tables as a complete document, numbered by their ids."""
+    return join_latex((table.id, to_latex(table, link)) for table in tables)
+
+
+def join_latex(tables: Iterable[tuple[str, str]]) -> str:
+    """Joins tables, each given by its id and the result of `to_latex`, to a complete document."""
     parts = [_PREAMBLE % "\n".join(rf"\usepackage{{{name}}}" for name in PACKAGES)]
-    for table in tables:
-        parts.append(rf"{{\renewcommand{{\thetable}}{{{latex_text(table.id)}}}%")
-        parts.append(to_latex(table, link) + "\\clearpage}\n")
+    for table_id, source in tables:
+        parts.append(rf"{{\renewcommand{{\thetable}}{{{latex_text(table_id)}}}%")
+        parts.append(source + "\\clearpage}\n")
     return "\n".join([*parts, "\\end{document}\n"])
 
 
@@ -320,12 +325,13 @@ def _body(table: Table, link: Link | None) -> Iterator[str]:
 
 def _rows(table: Table, group: Group, link: Link | None, *, ruled: bool) -> Iterator[str]:
     indent = r"\quad " if one_line(group.title) else ""
+    counts = count_subcolumns(table)
     for row in group.rows:
         if row.total and ruled and not indent:
             yield r"\midrule"
         ruled = not row.total
         cells = [indent + _add_marks(latex_text(row.title), row, _format_marks(row.notes))]
-        for column, cell, count in zip(table.columns, row.cells, count_subcolumns(table), strict=True):
+        for column, cell, count in zip(table.columns, row.cells, counts, strict=True):
             cells += _parts(row, column, cell, count, build_address(table, row.key, column, cell, link))
         yield rf"{' & '.join(cells)} \\"
 

@@ -111,15 +111,19 @@ def part_value(cell: Cell, number: int) -> Number | None:
 def data_counts(table: Table) -> list[int]:
     """Returns how many columns each column needs in formats with a column per number."""
     counts = zip(table.columns, part_counts(table), strict=True)
-    return [len(column.numbers) or count for column, count in counts]
+    return [(len(column.numbers) or count) + len(column.more) for column, count in counts]
 
 
 def data_name(column: Column, number: int) -> str:
+    if column.more and number >= len(column.parts):
+        return column.more[number - len(column.parts)]
     return one_line(column.numbers[number]) if column.numbers else part_name(column, number)
 
 
 def data_text(column: Column, cell: Cell, number: int) -> str:
     """Returns one number as printed, such as one bound of `[1.2 to 3.4]`."""
+    if column.more and number >= len(column.parts):
+        return "".join(cell.more[number - len(column.parts) :][:1])
     if not column.numbers:
         return part_text(cell, number)
     printed = _PRINTED.findall(" ".join(map(one_line, cell.parts)))

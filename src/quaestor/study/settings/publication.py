@@ -5,7 +5,7 @@ from __future__ import annotations
 from string import Formatter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from quaestor.base.toml import Name, Settings
 
@@ -32,7 +32,8 @@ class PublishedTableSettings(Settings):
     over: Name | None = None
     """For correlations: the level whose counts are correlated."""
     order: Literal["codebook", "count"] = "codebook"
-    shares: bool = True
+    shares: bool | Literal["row", "column"] = True
+    """Whether counts have shares: of the table's base, or of their row or column."""
     total: bool = True
     stub: str = ""
     note: str = ""
@@ -58,6 +59,8 @@ class PublishedTableSettings(Settings):
         for key in needs[self.kind]:
             if not getattr(self, key):
                 raise ValueError(f"a table of kind {self.kind!r} needs {key}: add it")
+        if isinstance(self.shares, str) and not (self.kind == "counts" and self.columns):
+            raise ValueError(f"shares = {self.shares!r} needs a table of counts with columns: add columns")
         return self
 
 
@@ -223,7 +226,8 @@ class ResultSettings(Settings):
 
     tree: Name = "issue"
     """The codebook facet whose levels are counted."""
-    code: Name | None = None
+    code: Annotated[tuple[Name, ...], BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)] = ()
+    """One round or several; where several decided an item, the later one in the list counts."""
     phrase: Name | None = None
     confirm: Name | None = None
     source: Name | None = None
@@ -237,8 +241,16 @@ class ResultSettings(Settings):
 
     @model_validator(mode="after")
     def _check_facets(self) -> Self:
-        for key in ("code", "phrase", "confirm"):
-            value = getattr(self, key)
-            if value is not None and value.count(".") != 1:
+        named = [("code", value) for value in self.code]
+        named += [(key, value) for key in ("phrase", "confirm") if (value := getattr(self, key)) is not None]
+        for key, value in named:
+            if value.count(".") != 1:
                 raise ValueError(f"{key} is {value!r}: write round.facet, for example phases.phase")
+            if named.count((key, value)) > 1:
+                raise ValueError(f"{key} names {value!r} twice: name each round once, the one that counts most last")
         return self
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """Every `round.facet` that results need."""
+        return (*self.code, *filter(None, (self.phrase, self.confirm)))

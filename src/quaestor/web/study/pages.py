@@ -26,9 +26,8 @@ from quaestor.evidence.records import FunnelResult
 from quaestor.interviews.overview import InterviewOverview, build_overview, has_interviews
 from quaestor.measures.agreement.statistics import STATISTICS
 from quaestor.people.roles import Permission, Role
-from quaestor.publication.publication_status import check_freshness, report_can_be_made
 from quaestor.study.contributions import Next, StatusLine
-from quaestor.study.features import status_and_next
+from quaestor.study.features import Status, status_and_next
 from quaestor.study.folder import Study
 from quaestor.study.settings.coding import RoundSettings
 from quaestor.surveys.lifecycle import OPEN
@@ -145,29 +144,22 @@ def build_study_overview(
     ]
     waiting: list[PendingTask] = []
     latest: list[ActivityLine] = []
-    publishable = False
     if coding is not None:
         with coding.locked_state() as state:
             sight = Visibility(state, coding.lead, viewer)
             opened = {name: _line(sight, round_state) for name, round_state in state.rounds.items()}
             waiting = list_pending_tasks(state, viewer.name)
             latest = list_latest_acts(sight)
-            publishable = report_can_be_made(study, state)
         planned = [opened.pop(round_state.round, round_state) for round_state in rounds]
         rounds = [_with_agreement(coding, line) for line in (*planned, *opened.values())]
     sees = {round_state.round for round_state in rounds if round_state.look and round_state.look.may == "now"}
     surveys = survey_status(coding or study)
     following = _adapt_next_step(following, sees, surveys) if leads else None
-    command = ""
-    if leads and (following is None or (following.is_optional and publishable)):
-        published = publishable and coding is not None and check_freshness(study, coding.state)[0].is_current
-        if following is None or not published:
-            following, command = None, _command(study, status.next, publishable, published)
     asks_only = (bool(surveys) or has_interviews(study)) and not study.settings.sources
     return Overview(
         tuple(_hide_details(stage, leads, sees) for stage in status.stages),
         following,
-        command,
+        _command(study, status) if leads and following is None else "",
         tuple(funnels),
         tuple(rounds),
         tuple(waiting),
@@ -178,12 +170,13 @@ def build_study_overview(
     )
 
 
-def _command(study: Study, words: str, publishable: bool, published: bool) -> str:
-    if words.startswith(("quaestor serve", "quaestor survey results")):
-        done = "Everything planned is done"
-        if published:
-            return f"{done}, and the report is up to date."
-        return f"{done}: publish it with `quaestor report`." if publishable else f"{done}: {_NO_REPORT}."
+def _command(study: Study, status: Status) -> str:
+    words, done = status.next, "Everything planned is done"
+    report = next((stage.state for stage in status.stages if stage.name == "report"), "none")
+    if words == "quaestor report" and report == "waiting":
+        return f"{done}: publish it with `quaestor report`."
+    if words.startswith("quaestor serve"):
+        return f"{done}, and the report is up to date." if report == "done" else f"{done}: {_NO_REPORT}."
     if words.startswith("quaestor "):
         return f"Run `{words}`."
     words = words.replace(f"{study.root}/", "")

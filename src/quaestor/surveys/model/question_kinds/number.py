@@ -159,7 +159,8 @@ class Number(QuestionKind):
         return _COLUMNS, (Group("", tuple(rows)),)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
-        from quaestor.render.figures.choices import ChoiceBar, draw_choices
+        from quaestor.render.figures.choices import draw_choices
+        from quaestor.render.figures.records import ChoiceBar
 
         if result.numbers is None:
             return None
