@@ -24,6 +24,7 @@ from quaestor.surveys.model.flow import (
 )
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import Form
+from quaestor.surveys.model.question_kinds.variant import Variant
 from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.wording.catalogue import TooLate
 from quaestor.surveys.open_answers import erase_everywhere
@@ -124,9 +125,18 @@ Outcome = PageSubmission | SurveyPage
 
 
 def begin_response(
-    surveys: Surveys, name: str, language: str = "", stratum: str = "", code: str = "", synthetic: bool = False
+    surveys: Surveys,
+    name: str,
+    language: str = "",
+    stratum: str = "",
+    code: str = "",
+    synthetic: bool = False,
+    given: Mapping[str, Answer] | None = None,
 ) -> tuple[str, Response]:
-    """Starts a response; the code is for the respondent only and is not stored."""
+    """Starts a response; the code is for the respondent only and is not stored.
+
+    `given` has answers to hidden questions; variants that it does not contain are assigned at random.
+    """
     if not surveys.is_open(name):
         raise StateError(f"the survey {name!r} is not open")
     version = surveys.fielding(name).version
@@ -134,8 +144,14 @@ def begin_response(
     if language and language not in questionnaire.languages:
         raise InputError(f"the survey {name!r} is not available in the language {language!r}")
     code = code or new_code()
+    given = {} if given is None else given
     more = {"language": language or questionnaire.language, "stratum": stratum, "synthetic": synthetic}
-    return code, surveys.answers.begin(name, version or 1, code, surveys.today(), **more)
+    variants = {
+        question.id: [option.code for option in question.options]
+        for question in questionnaire.questions()
+        if question.kind == Variant.name and question.id not in given
+    }
+    return code, surveys.answers.begin(name, version or 1, code, surveys.today(), variants, answers=given, **more)
 
 
 def read_questionnaire_for(surveys: Surveys, response: Response) -> Questionnaire:

@@ -10,6 +10,7 @@ from quaestor.surveys.model.question_kinds.number import Number
 from quaestor.surveys.model.question_kinds.ranking import RankingQuestion
 from quaestor.surveys.model.question_kinds.slider import Slider
 from quaestor.surveys.model.question_kinds.text import LongText, Text
+from quaestor.surveys.model.question_kinds.variant import Variant
 from quaestor.surveys.model.records import Question
 
 QUESTION_KINDS: dict[str, QuestionKind] = {
@@ -24,6 +25,7 @@ QUESTION_KINDS: dict[str, QuestionKind] = {
     LongText.name: LongText(),
     RankingQuestion.name: RankingQuestion(),
     ConsentQuestion.name: ConsentQuestion(),
+    Variant.name: Variant(),
 }
 
 

@@ -71,6 +71,8 @@ class QuestionKind:
     """Keys of an option that mean nothing to this kind."""
     is_always_required: ClassVar[bool] = False
     asks_consent: ClassVar[bool] = False
+    is_hidden: ClassVar[bool] = False
+    """Whether nobody is asked: the answer is set when a response begins, and no form changes it."""
     is_choice: ClassVar[bool] = False
     """Whether an answer is `choices` and `texts`: one or several of the options."""
     has_several_choices: ClassVar[bool] = False
