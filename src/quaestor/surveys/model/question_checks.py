@@ -84,6 +84,7 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
         and "slider" not in takes,
         "min_choices or max_choices": bool(question.min_choices or question.max_choices) and "several" not in takes,
         "pattern": bool(question.pattern) and "pattern" not in takes,
+        "max_length": question.max_length != Question.max_length and "link" not in takes,
         "shuffle": question.shuffle and "options" not in takes,
     }
     for name, is_meaningless in meaningless.items():

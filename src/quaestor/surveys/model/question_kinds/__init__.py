@@ -5,6 +5,7 @@ from __future__ import annotations
 from quaestor.surveys.model.question_kinds.base import QuestionKind
 from quaestor.surveys.model.question_kinds.choices import ConsentQuestion, MultipleChoice, SingleChoice, YesNo
 from quaestor.surveys.model.question_kinds.date import DateQuestion
+from quaestor.surveys.model.question_kinds.link_value import LinkValue
 from quaestor.surveys.model.question_kinds.matrix import Matrix
 from quaestor.surveys.model.question_kinds.number import Number
 from quaestor.surveys.model.question_kinds.ranking import RankingQuestion
@@ -26,6 +27,7 @@ QUESTION_KINDS: dict[str, QuestionKind] = {
     RankingQuestion.name: RankingQuestion(),
     ConsentQuestion.name: ConsentQuestion(),
     Variant.name: Variant(),
+    LinkValue.name: LinkValue(),
 }
 
 

@@ -65,7 +65,8 @@ class QuestionKind:
     takes: ClassVar[frozenset[str]] = frozenset()
     """Keys of a question that not every kind takes: options, rows, `bounds` for low, high, whole and unit,
     `days` for earliest and latest, `slider` for step and the labels of both ends,
-    `several` for the number of choices, `pattern` for the pattern of a text."""
+    `several` for the number of choices, `pattern` for the pattern of a text,
+    `link` for the length of a value in the link."""
     option_word: ClassVar[str] = "option"
     meaningless_option_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of an option that mean nothing to this kind."""
