@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from tests.support.answering import asking, begun, kept, send
-from tests.support.desk import browser
+from tests.support.desk import browser, signed_in
 from tests.support.small_survey import NAME, answered, fielded, small_survey
 
+from quaestor.people.roles import Role
 from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.lifecycle import Surveys, open_surveys
@@ -148,6 +149,14 @@ def test_a_page_that_only_assigns_a_variant_is_not_shown(tmp_path: Path) -> None
         assert (page.page.id, page.done) == ("asked", 1)
         _, response = answered(surveys, NAME, {**FORMS, "asked": FORMS["rating"]})
         assert response.standing is ResponseStatus.FINISHED
+
+
+def test_the_lead_chooses_the_variant_of_a_preview(tmp_path: Path) -> None:
+    with asking(tmp_path / "study", QUESTIONNAIRE) as app:
+        lead = signed_in(app, tmp_path / "study", Role.LEAD)
+        page = lead.get(f"/surveys/{NAME}/preview?q.variant=long").text
+    assert '<option value="long" selected>Long</option>' in page
+    assert '<input type="hidden" name="q.variant" value="long">' in page
 
 
 def test_results_compare_by_variant(tmp_path: Path) -> None:

@@ -45,6 +45,8 @@ class PreviewPage:
     kept: tuple[tuple[str, str], ...] = ()
     """Fields of other pages, as hidden inputs."""
     hidden: tuple[HiddenQuestion, ...] = ()
+    variants: tuple[tuple[Question, str], ...] = ()
+    """Questions whose answer is a variant, and the variant of this preview."""
 
 
 def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> PreviewPage:
@@ -61,7 +63,12 @@ def walk(study: Study, name: str, form: Form, language: str = "", step: str = ""
     begun = Response("preview", name, 0, ResponseStatus.OPEN, hidden, questionnaire.language, _SEED)
     if step == BACK:
         sent = _sent_before(questionnaire, begun, sent, at, form)
-    return _reached(questionnaire, begun, sent, form)
+    variants = tuple(
+        (question, hidden[question.id]["choices"][0])
+        for question in questionnaire.questions()
+        if question.id in hidden and question.options
+    )
+    return replace(_reached(questionnaire, begun, sent, form), variants=variants)
 
 
 def _sent_before(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Form) -> list[str]:
