@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from quaestor.search.coded_items import VisibleDecisions
 from tests.support.command_line import in_this_process
 from tests.support.made_once import study_of
 from tests.support.settling import settle_with_assents
@@ -16,6 +15,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement_access import compute_rounds_agreement
 from quaestor.coding.codebook import import_codebook
+from quaestor.coding.coded_items import VisibleDecisions
 from quaestor.coding.disagreements import list_disagreement_rows, settle_agreed, settle_item
 from quaestor.coding.model.decisions import find_undecided, is_settled_round
 from quaestor.coding.model.records import Facet

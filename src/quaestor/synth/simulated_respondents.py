@@ -330,7 +330,12 @@ def simulate_responses(
 
 def _answer(surveys: Surveys, name: str, respondents: Sequence[Respondent]) -> None:
     """Sends the pages of all respondents, page by page, until all have finished."""
-    active = {begin_response(surveys, name, synthetic=True)[0]: respondent for respondent in respondents}
+    questions = surveys.questionnaire(name, surveys.fielding(name).version).questions()
+    hidden = [question.id for question in questions if kind_of(question).is_hidden]
+    active = {}
+    for respondent in respondents:
+        given = {name: respondent.answers[name] for name in hidden if name in respondent.answers}
+        active[begin_response(surveys, name, synthetic=True, given=given)[0]] = respondent
     while active:
         submissions = [
             _send_page(surveys, code, page, active[code])

@@ -94,6 +94,7 @@ def _meaningless_keys(question: Question) -> Iterator[str]:
         and "slider" not in takes,
         "min_choices or max_choices": bool(question.min_choices or question.max_choices) and "several" not in takes,
         "pattern": bool(question.pattern) and "pattern" not in takes,
+        "max_length": question.max_length != Question.max_length and "link" not in takes,
         "shuffle": question.shuffle and "options" not in takes,
     }
     for name, is_meaningless in meaningless.items():
@@ -191,12 +192,13 @@ def _consent(survey: Questionnaire) -> Iterator[Problem]:
         return
     consent = order[first]
     page = survey.page_of(consent.id)
-    for question in order[:first]:
+    for question in (question for question in order[:first] if not kind_of(question).is_hidden):
         yield Problem(name_part(question), f"this is asked before consent: move it after {consent.id!r}")
     if consent.show_if is not None or (page is not None and page.show_if is not None):
         yield Problem(name_part(consent), "not everybody is asked for consent: remove the condition")
     for question in () if page is None else page.questions:
-        if not kind_of(question).asks_consent and question not in order[:first]:
+        kind = kind_of(question)
+        if not (kind.asks_consent or kind.is_hidden) and question not in order[:first]:
             words = f"this is on the same page as {consent.id!r}, so respondents who decline see it too"
             yield Problem(name_part(question), f"{words}: move it to the next page", grave=False)
     for code, what in ((AGREE, "agree"), (DECLINE, "decline")):
@@ -245,6 +247,9 @@ def _in_place(
             names = suggest(name, survey.research) or "none: add it under [research]"
             yield Problem(where, f"it answers {name!r}, which is not a research question, available: {names}")
     page = survey.page_of(question.id)
+    if kind_of(question).is_hidden and (condition is not None or (page is not None and page.show_if is not None)):
+        words = "its answer is set when a response begins, so neither it nor its page can depend on answers"
+        yield Problem(where, f"{words}: remove the condition")
     seen = page is None or page.id in reached.pages
     if not wrong and seen and reached.whole and question.id not in reached.questions:
         options = ", and none of its options can be chosen" if question.options else ""

@@ -104,6 +104,7 @@ class QuestionSettings(Settings):
     pattern: Annotated[str, StringConstraints(max_length=500)] = ""
     pattern_message: Words = ""
     pattern_example: str = ""
+    max_length: Annotated[int, Field(ge=1, le=500)] = Question.max_length
     step: Annotated[Number, Field(gt=0)] = 1.0
     low_label: Words = ""
     high_label: Words = ""
@@ -279,6 +280,7 @@ class _Reader:
                 pattern=settings.pattern,
                 pattern_message=self._words(settings.pattern_message),
                 pattern_example=settings.pattern_example,
+                max_length=settings.max_length,
                 step=settings.step,
                 low_label=self._words(settings.low_label),
                 high_label=self._words(settings.high_label),

@@ -98,6 +98,8 @@ class Question:
     pattern_message: str = ""
     pattern_example: str = ""
     """A text that matches; previews and simulated respondents answer with it."""
+    max_length: int = 100
+    """The maximum characters of a value in the link."""
     step: float = 1.0
     low_label: str = ""
     high_label: str = ""

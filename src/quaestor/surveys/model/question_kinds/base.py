@@ -65,12 +65,15 @@ class QuestionKind:
     takes: ClassVar[frozenset[str]] = frozenset()
     """Keys of a question that not every kind takes: options, rows, `bounds` for low, high, whole and unit,
     `days` for earliest and latest, `slider` for step and the labels of both ends,
-    `several` for the number of choices, `pattern` for the pattern of a text."""
+    `several` for the number of choices, `pattern` for the pattern of a text,
+    `link` for the length of a value in the link."""
     option_word: ClassVar[str] = "option"
     meaningless_option_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of an option that mean nothing to this kind."""
     is_always_required: ClassVar[bool] = False
     asks_consent: ClassVar[bool] = False
+    is_hidden: ClassVar[bool] = False
+    """Whether nobody is asked: the answer is set when a response begins, and no form changes it."""
     is_choice: ClassVar[bool] = False
     """Whether an answer is `choices` and `texts`: one or several of the options."""
     has_several_choices: ClassVar[bool] = False

@@ -394,7 +394,8 @@ def shares_table(result: QuestionResult, groups: Groups | None) -> tuple[tuple[T
 
 def draw_shares(result: QuestionResult, note: str = "") -> Figure:
     """Returns a figure with a bar for each share."""
-    from quaestor.render.figures.choices import ChoiceBar, draw_choices
+    from quaestor.render.figures.choices import draw_choices
+    from quaestor.render.figures.records import ChoiceBar
 
     lines = [ChoiceBar(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
              for line in result.rows[0].lines]  # fmt: skip
