@@ -75,7 +75,8 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
             if needs_results:
                 raise
         else:
-            count = len({item for part in undecided for item in part.items})
+            items = {item for part in undecided for item in part.items}
+            count = sum(study.in_strand_of(item).strand == study.strand for item in items)
             results = replace(results, undecided=count)
             resolved = resolve_citations(study, coding.state.history, results.coded.book, results.keys)
             if any(table.excluded for table in study.settings.tables):
@@ -95,10 +96,14 @@ def open_computed(study: Study, *, needs_results: bool = True) -> Iterator[Compu
 
 
 def _list_undecided(study: Study, state: State) -> Iterator[Undecided]:
-    """Yields what is undecided in the closed rounds that tables, themes and the funnel are made from."""
+    """Yields what is undecided in the closed rounds that tables, themes, strands and the funnel are made from."""
     results = study.settings.results
-    references = [reference.split(".")[0] for reference in (results.code, results.phrase, results.confirm) if reference]
-    used = {*references, *(step.round for step in study.funnel.steps if step.round)}
+    compared = [strand.code for strand in study.settings.joint_display.strands]
+    references = (results.code, results.phrase, results.confirm, *compared)
+    used = {
+        *(reference.split(".")[0] for reference in references if reference),
+        *(step.round for step in study.funnel.steps if step.round),
+    }
     for settings in reversed(study.settings.rounds):  # a round names only earlier ones
         if settings.round in used and settings.items.kept_by:
             used.add(settings.items.kept_by)

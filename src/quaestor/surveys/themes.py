@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or
+from quaestor.base.names import count_of, join_with_or
 from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided
 from quaestor.coding.model.records import Decision, Facet
 from quaestor.coding.model.rounds import list_blindness_notes
@@ -64,8 +64,18 @@ class SurveyThemes:
     """Number of answers that no rater rated; they are not counted."""
 
 
-def count_themes(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
-    """Returns the themes of a closed and settled round under the latest codebook, counted once per participant."""
+def count_themes(
+    coding: CodingSession,
+    name: str,
+    facet: str | None = None,
+    actor: str | None = None,
+    *,
+    leave_out_undecided: bool = False,
+) -> SurveyThemes:
+    """Returns the themes of a closed round under the latest codebook, counted once per participant.
+
+    Raises StateError if answers are undecided, unless they are to be left out; the caller then says so.
+    """
     state = coding.state
     round_state = state.round(name)
     if round_state.status != CLOSED:
@@ -77,8 +87,10 @@ def count_themes(coding: CodingSession, name: str, facet: str | None = None, act
     left, excluded = len(undecided.disagreements), find_excluded_items(state)
     made = find_decisions(state, name, coded_facet.id)
     decisions = {item: decision for item, decision in made.items() if item not in excluded}
-    if left or undecided.incomplete or undecided.agreed or not decisions:
-        what = f"{left:,} disagreements are not settled" if left else undecided.describe() or "nothing is decided"
+    if not leave_out_undecided and (left or undecided.incomplete or undecided.agreed or not decisions):
+        what = undecided.describe() or "nothing is decided"
+        if left:
+            what = f"{count_of(left, 'disagreement')} {'is' if left == 1 else 'are'} not settled"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(coding.study, {parse_response(item) for item in decisions})
     dropped = {parse_response(item) for item in find_excluded_answers(coding.state, decisions)} - gone

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 from tests.evidence.test_strands import CODEBOOK, RATERS, mixed_study
+from tests.support.mixed_study import decide_all
+from tests.support.mixed_study import mixed_study as three_strands
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.codebook import import_codebook
@@ -15,7 +17,7 @@ from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
 from quaestor.publication.handbook.make import make_handbook
-from quaestor.publication.report.make import build_report
+from quaestor.publication.report.make import NotFullyDecided, build_report
 from quaestor.publication.results.joint_display import (
     JointDisplay,
     StrandCodes,
@@ -138,3 +140,19 @@ def test_a_wrong_joint_display_is_refused_in_one_sentence(tmp_path: Path, joint:
     (tmp_path / "study.toml").write_text(f'[study]\nname = "s"\n\n[joint_display]\n{joint}\n', "utf-8")
     with pytest.raises(SettingsError, match=sentence):
         open_study(tmp_path)
+
+
+def test_undecided_items_of_every_strand_stop_the_report_or_are_left_out_and_named(tmp_path: Path) -> None:
+    study = three_strands(tmp_path)
+    with open_coding(study) as coding:
+        answer = coding.state.round("answers").plan.items[0]
+    differing = {answer: ["speed"], "turns:P2/00003": [{"start": 0, "end": 5, "code": "speed"}]}
+    decide_all(study, differing)
+    with pytest.raises(NotFullyDecided, match="In the round answers 1 item is undecided"):
+        build_report(study, lambda words: None)
+    outcome = build_report(study, lambda words: None, leave_out_undecided=True)
+    assert [note.split(" ")[3] for note in outcome.undecided] == ["answers", "interviews"]
+    table = (outcome.folder / "tables" / "table-joint.md").read_text("utf-8")
+    assert "Of 2 posts (Posts), 1 respondents (Survey), 2 participants (Interviews)" in table
+    assert "Undecided items are left out: 1 of Survey, 1 of Interviews." in table
+    assert "undecided" not in (outcome.folder / "tables" / "table-1.md").read_text("utf-8")

@@ -6,10 +6,10 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import StateError
-from quaestor.coding.model.decisions import find_decisions, find_excluded_items
+from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.records import INTERVIEWS, SURVEYS, Facet
 from quaestor.coding.model.rounds import list_blindness_notes
@@ -49,6 +49,8 @@ class StrandCodes:
     """By code of the rows: the units that mention it, or a code below it."""
     examples: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    undecided: int = 0
+    """The number of its items without a decision, which are left out."""
 
     def share_of(self, code: str) -> StrandShare:
         result = share(len(self.units_by_code.get(code, ())), len(self.units))
@@ -119,10 +121,11 @@ def compute_joint_display(coding: CodingSession) -> JointDisplay | None:
     rows = {code.id: code.name for code in book.active(codes, level)}
     if not rows:
         raise StateError(f"the codebook has no codes at the level {level!r} of {codes!r}: correct joint_display.level")
-    strands = (
-        _count_strand(coding, strand, facet, lambda code: book.at_level(code, level))
-        for strand, facet in zip(settings.strands, facets, strict=True)
-    )
+    strands = []
+    for strand, facet in zip(settings.strands, facets, strict=True):
+        counted = _count_strand(coding, strand, facet, lambda code: book.at_level(code, level))
+        undecided = find_undecided(state, strand.code.split(".")[0]).about(facet.id).without(find_excluded_items(state))
+        strands.append(replace(counted, undecided=len(undecided.items)))
     return JointDisplay(settings.title, rows, tuple(strands))
 
 
@@ -156,7 +159,8 @@ def _count_strand(
         return StrandCodes(title, "participants", units, _by_code(mentions), examples, themes.blindness)
     excluded = find_excluded_items(coding.state)
     if round_state.plan.origin == SURVEYS:
-        themes_of_answers = count_themes(coding, name, facet.id)
+        # A report with undecided items is made only if it leaves them out and says so.
+        themes_of_answers = count_themes(coding, name, facet.id, leave_out_undecided=True)
         mentions = [
             (row_of(theme.code), response) for theme in themes_of_answers.themes for response in theme.responses
         ]
@@ -249,8 +253,10 @@ def build_joint_table(joint: JointDisplay) -> Table:
         for code, name in joint.codes.items()
     ]
     bases = ", ".join(f"{len(strand.units):,} {strand.unit} ({strand.title})" for strand in joint.strands)
+    left_out = ", ".join(f"{strand.undecided:,} of {strand.title}" for strand in joint.strands if strand.undecided)
     notes = (
         f"Of {bases}; each unit counts once per code. Intervals are Wilson's 95 % intervals.",
+        *([f"Undecided items are left out: {left_out}."] if left_out else ()),
         *dict.fromkeys(note for strand in joint.strands for note in strand.notes),
     )
     return Table("joint", joint.title, "Code", tuple(columns), (Group("", tuple(rows)),), notes=notes)
