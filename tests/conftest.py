@@ -49,6 +49,7 @@ LONGEST = (
     "synth/test_stackexchange.py",
     "web/surveys/test_results.py",
     "test_survey_tutorial.py",
+    "test_own_study_tutorial.py",
 )
 """Files of few tests that take long: begun last, they would keep one process busy while the others wait."""
 

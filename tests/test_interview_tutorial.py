@@ -15,12 +15,7 @@ TUTORIAL = Tutorial("tutorial-interviews.md")
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder after every command was run in its turn."""
-    [talk] = TUTORIAL.blocks("text")
-
-    def with_a_talk(folder: Path) -> None:
-        (folder / "talk.txt").write_text(talk, "utf-8")
-
-    return TUTORIAL.follow(tmp_path_factory.mktemp("tutorial"), with_a_talk)
+    return TUTORIAL.follow(tmp_path_factory.mktemp("tutorial"))
 
 
 def test_every_command_prints_the_output_shown_on_the_page(followed: Path) -> None:

@@ -15,13 +15,7 @@ TUTORIAL = Tutorial("tutorial-survey.md")
 @pytest.fixture(scope="module")
 def followed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder after every command was run in its turn."""
-    [questionnaire] = TUTORIAL.blocks("toml")
-
-    def with_a_questionnaire(folder: Path) -> None:
-        (folder / "instruments").mkdir(exist_ok=True)
-        (folder / "instruments" / "deploying.toml").write_text(questionnaire, "utf-8")
-
-    return TUTORIAL.follow(tmp_path_factory.mktemp("tutorial"), with_a_questionnaire)
+    return TUTORIAL.follow(tmp_path_factory.mktemp("tutorial"))
 
 
 def test_every_command_prints_the_output_shown_on_the_page(followed: Path) -> None:

@@ -15,9 +15,12 @@ from quaestor.base.errors import InputError
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement_access import compute_rounds_agreement
 from quaestor.coding.codebook import import_codebook
+from quaestor.coding.coded_items import VisibleDecisions
 from quaestor.coding.disagreements import list_disagreement_rows, settle_agreed, settle_item
 from quaestor.coding.model.decisions import find_undecided, is_settled_round
 from quaestor.coding.model.records import Facet
+from quaestor.coding.pages.disputed_answers import SubmittedAnswer
+from quaestor.coding.pages.ties import answer_tie, build_tie
 from quaestor.coding.rating import build_next_item
 from quaestor.coding.rating_files import export_decisions, export_ratings, import_ratings, rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
@@ -26,7 +29,6 @@ from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
 from quaestor.publication.publication import compute_publication, open_computed
 from quaestor.publication.results.threats import list_threats
-from quaestor.search.coded_items import VisibleDecisions
 from quaestor.search.item_history import DECISION, build_item_history
 from quaestor.study.folder import Study, open_study
 from quaestor.synth.simulated_raters import add_missing_ratings, simulate_settling
@@ -71,6 +73,8 @@ round = "copy"
 items = { after = "all" }
 facets = ["cause", "sub"]
 raters = ["rater-1", "rater-2"]
+tie_breaker = "tie-breaker"
+settle = "tie-breaker"
 
 [[rounds]]
 round = "confirmed"
@@ -236,6 +240,25 @@ def test_a_decision_counts_nowhere_once_its_question_is_not_asked(closed: Study)
         rate(coding, "confirmed", "rater-1", ITEMS[0], {"cause": "type", "fits": "no: tensor"})
         with pytest.raises(InputError, match="fits is asked only if cause is type"):
             rate(coding, "confirmed", "rater-1", ITEMS[1], {"cause": "test", "fits": "yes"})
+
+
+def test_the_tie_breaker_answers_what_the_first_decision_requires(study: Study) -> None:
+    open_by_name(study, "copy", None)
+    with open_coding(study) as coding:
+        for item in ITEMS:
+            rate(coding, "copy", "rater-1", item, TEST)
+            rate(coding, "copy", "rater-2", item, {"cause": "cannot judge"} if item == ITEMS[0] else TEST)
+    close_by_name(study, "copy", None)
+    for facet, answer, opinions in (("cause", "type", 2), ("sub", "node", 0)):
+        tie = build_tie(study, "copy", "tie-breaker")
+        assert tie is not None
+        assert (tie.question.facet, len(tie.question.opinions)) == (facet, opinions)
+        chosen = SubmittedAnswer(others=(answer,))
+        answer_tie(study, "copy", "tie-breaker", ITEMS[0], facet, chosen, "", settling=True, key=f"key-{facet}")
+    assert build_tie(study, "copy", "tie-breaker") is None
+    with open_coding(study) as coding:
+        assert is_settled_round(coding.state, "copy")
+        assert coding.state.round("copy").last_decisions("sub")[ITEMS[0]].answer == "node"
 
 
 def test_the_report_counts_what_was_asked_and_names_the_rest(closed: Study) -> None:

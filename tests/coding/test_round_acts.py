@@ -16,13 +16,13 @@ from quaestor.coding.model.rounds import list_missing
 from quaestor.coding.model.state import RoundState
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import (
-    EarlierItems,
     close_by_name,
     deadline_by_name,
     open_by_name,
     reopen_by_name,
     summarise_round,
 )
+from quaestor.coding.round_items import ChosenItems, EarlierItems
 from quaestor.coding.session import CodingSession, open_coding
 from quaestor.study.folder import Study, open_study
 from quaestor.study.settings.coding import RoundSettings
@@ -61,7 +61,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]
     choose = rounds.choose_items
 
     def let(act: Callable[[], object]) -> None:
-        def chosen(study: Study, one: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
+        def chosen(study: Study, one: RoundSettings, known: EarlierItems) -> ChosenItems:
             other = threading.Thread(target=act, daemon=True)
             other.start()
             other.join(20)

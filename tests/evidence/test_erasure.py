@@ -144,9 +144,9 @@ def test_a_participant_who_withdraws_while_a_round_is_opened_is_not_in_it(
 ) -> None:
     from quaestor.coding import round_acts as rounds
 
-    chosen: Callable[..., tuple[str, ...]] = rounds.choose_items
+    chosen: Callable[..., rounds.ChosenItems] = rounds.choose_items
 
-    def withdrawn_meanwhile(*given: Any) -> tuple[str, ...]:
+    def withdrawn_meanwhile(*given: Any) -> rounds.ChosenItems:
         items = chosen(*given)
         with open_interviews(study) as interviews:
             withdraw(interviews, "P2")

@@ -13,6 +13,7 @@ from tests.support.command_line import in_this_process
 from tests.support.themed_interviews import themed_study
 
 from quaestor.coding.agreement import compute_round_agreement
+from quaestor.coding.coded_items import VisibleDecisions
 from quaestor.coding.model.state import AGREEMENT
 from quaestor.coding.pages.codebook.code_detail import collect_uses, count_items
 from quaestor.coding.rating_files import export_decisions, export_ratings
@@ -27,7 +28,6 @@ from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.roles import Role
 from quaestor.publication.results.figures import process_figure
 from quaestor.publication.results.values import Computed, compute_value
-from quaestor.search.coded_items import VisibleDecisions
 from quaestor.study.folder import Study
 from quaestor.study.settings.publication import ValueSettings
 

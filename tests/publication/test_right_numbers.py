@@ -401,6 +401,18 @@ def test_a_printed_label_addresses_cells_and_is_no_reference(decided: Study) -> 
         publish(decided)
 
 
+def test_a_wrong_import_that_was_replaced_leaves_no_trace_in_results(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    right = CODEBOOK.replace('"Setting"', '"Configuration"').replace('key = "S"', 'key = "c"')
+    (study.root / "codebook.toml").write_text(right, "utf-8")
+    import_codebook(study)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in CONTESTED:
+        settle_with_assents(study, "main", "rater-1", item, "topic", "training")
+    assert counts(publish(study)) == {"C": 40, "T": 15, "total": 55}
+
+
 def test_a_code_added_after_the_first_version_is_also_watched(decided: Study) -> None:
     change_codebook(decided, "codebook.add", {"id": "early", "facet": "issue", "name": "Early", "key": "e"})
     decided.file.write_text(decided.file.read_text("utf-8").replace('["setting"]', '["setting", "early"]'), "utf-8")

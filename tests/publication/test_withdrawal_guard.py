@@ -12,7 +12,7 @@ from tests.support.small_interviews import AGREEMENT, GUIDE, SMALL, a_study, wit
 
 from quaestor.base.errors import StateError, TemporarilyUnavailable
 from quaestor.base.files import build_folder
-from quaestor.interviews.publication_guard import WithdrawalGuard
+from quaestor.interviews.feature import WithdrawalGuard
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.publication.handbook.make import make_handbook

@@ -19,12 +19,12 @@ from tests.support.searched_study import (
 from tests.support.small_interviews import TALK
 
 from quaestor.base.errors import StateError
+from quaestor.coding.coded_items import VisibleDecisions, find_coded_items
 from quaestor.coding.rating_files import rate, record_view
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
-from quaestor.search.coded_items import VisibleDecisions, find_coded_items
 from quaestor.search.item_history import COMMENT, DECISION, RATING, TIE, ItemEvent, ItemHistory, build_item_history
 from quaestor.search.query import Query
 from quaestor.study.folder import Study

@@ -27,9 +27,14 @@ QUERIES: Sequence[str] = (
 MOST_PAGES = 450
 
 
-def crawl(app: Starlette, visitor: TestClient, most: int = MOST_PAGES) -> Iterator[tuple[str, str]]:
-    """Every route with GET, and every page that these link to: its address, and the status, headers and text."""
-    waiting, seen = _addresses(app), set()
+def crawl(
+    app: Starlette, visitor: TestClient, most: int = MOST_PAGES, start: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Every route with GET, or the addresses in `start`, and every page that these link to.
+
+    Yields its address, and the status, headers and text.
+    """
+    waiting, seen = list(start) or _addresses(app), set[str]()
     with in_one_loop(visitor):
         while waiting and len(seen) < most:
             address = waiting.pop(0)

@@ -105,7 +105,7 @@ def assert_for_everyone(page: Page, **options: object) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
         found = page.evaluate("options => axe.run(options)", {**DEFAULT_OPTIONS, **options})["violations"]
         wrong = [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found]
-        assert wrong == [], (page.url, width, scheme)
+        assert wrong == [], (page.url, width, scheme, wrong)
 
 
 def session_after(link: str) -> StorageState:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import write_atomically
 from quaestor.base.names import count_of
+from quaestor.coding.model.codebook.changes import apply_change
 from quaestor.coding.model.codebook.file import read_codebook, write_codebook
-from quaestor.coding.model.codebook.history import list_differences, list_undone
+from quaestor.coding.model.codebook.history import IMPORT, list_differences, list_undone
+from quaestor.coding.model.codebook.import_acts import Change, list_import_acts
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.model.facet_kinds.base import KEYS
 from quaestor.coding.model.facet_kinds.passages import KIND
@@ -22,7 +27,7 @@ from quaestor.evidence.table_rows import read_rows
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import KnownNames
 from quaestor.study.features import open_known_names
-from quaestor.study.folder import Study
+from quaestor.study.folder import Study, has_journal
 
 ID = "id"
 _BETWEEN_WORDS = re.compile(r"[-_/]+")
@@ -128,11 +133,77 @@ class CodebookChanged(StateError):
     """The codebook changed between the preview of a change and the change."""
 
 
-def import_codebook(study: StudyOrSession, file: Path | None = None, actor: str | None = None) -> Codebook:
-    """Imports the codebook from a file; afterwards only the journal counts."""
+@dataclass(frozen=True)
+class CodebookImport:
+    """The acts that the import of a file records, and the codebook before and after them."""
+
+    before: Codebook
+    after: Codebook
+    acts: tuple[Change, ...]
+    """Empty if the file contains the current codebook."""
+    is_in_use: bool
+    """Whether ratings or decisions can refer to codes, so that the codebook is changed and not replaced."""
+
+    @property
+    def stamp(self) -> str:
+        """Changes with the acts and with the version that they apply to."""
+        content = json.dumps([self.before.version, self.acts], sort_keys=True)
+        return hashlib.sha256(content.encode("utf-8")).hexdigest()
+
+    @property
+    def differences(self) -> list[Difference]:
+        return list_differences(self.before, self.after)
+
+    def describe_acts(self) -> list[str]:
+        return [_describe_change(kind.removeprefix("codebook."), payload) for kind, payload in self.acts]
+
+
+def plan_import(state: State, payload: dict[str, Any]) -> CodebookImport:
+    """Plans to replace the codebook by that of a file, or to change it once rounds or decisions can refer to codes."""
+    before = state.history.latest
+    is_in_use = bool(before.codes and (state.rounds or state.published))
+    acts: list[Change] = list_import_acts(state.history, payload) if is_in_use else [(IMPORT, payload)]
+    after = before
+    for kind, content in acts:
+        after = apply_change(after, kind, content)
+    if not is_in_use and before.version and write_codebook(before) == write_codebook(after):
+        return CodebookImport(before, before, (), is_in_use)
+    return CodebookImport(before, after, tuple(acts), is_in_use)
+
+
+def preview_import(study: StudyOrSession, file: Path | None = None) -> CodebookImport:
+    """Returns what importing a file would do, without recording anything."""
     payload = read_codebook(file or find_study(study).root / CODEBOOK_FILE)
-    change_codebook(study, "codebook.import", payload, actor)
-    return read_codebook_version(study, None)
+    if isinstance(study, Study) and not has_journal(study):
+        return plan_import(State(), payload)
+    with open_coding(study) as coding:
+        return plan_import(coding.state, payload)
+
+
+def import_codebook(
+    study: StudyOrSession, file: Path | None = None, actor: str | None = None, stamp: str = ""
+) -> Codebook:
+    """Imports the codebook from a file; refused if `stamp`, that of the preview, is no longer the current one."""
+    payload = read_codebook(file or find_study(study).root / CODEBOOK_FILE)
+    with open_coding(study) as coding, open_known_names(coding) as names:
+        who = require_lead(coding, actor, "change the codebook")
+
+        def build_acts(state: State) -> list[NewAct]:
+            planned = plan_import(state, payload)
+            if stamp not in ("", planned.stamp):
+                raise CodebookChanged(
+                    "the codebook or the file has changed since the preview, and nothing was saved: check the new "
+                    "preview and confirm it again"
+                )
+            require_free_keys(coding.study, planned.before, planned.after)
+            require_no_names(names, planned.before, planned.after)
+            return [
+                NewAct(kind, who, content, version)
+                for version, (kind, content) in enumerate(planned.acts, start=planned.before.version + 1)
+            ]
+
+        coding.act(build_acts)
+        return coding.state.history.latest
 
 
 def change_codebook(
@@ -232,7 +303,11 @@ def _describe_change(kind: str, payload: dict[str, Any]) -> str:
         return f"split {payload['code']} into {', '.join(part['id'] for part in payload['parts'])}"
     if kind == "undo":
         return f"undo change {payload['version']}"
-    more = {"rename": payload.get("name"), "move": f"to {payload.get('parent') or 'the top'}"}.get(kind, "")
+    more = {
+        "rename": f"to {payload.get('name')!r}",
+        "move": f"to {payload.get('parent') or 'the top'}",
+        "redefine": f"({', '.join(name for name in payload if name != 'code')})",
+    }.get(kind, "")
     return f"{kind} {payload.get('code') or payload.get('id')} {more}".strip()
 
 

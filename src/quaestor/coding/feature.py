@@ -50,6 +50,10 @@ class JournalOutcomes:
                 notes.append(f"{never:,} items of the round {name} were never rated, so they are not kept")
         return notes
 
+    def planned_items(self, rounds: Collection[str]) -> dict[str, tuple[str, ...]]:
+        with open_coding(self.study_or_session) as coding:
+            return {name: coding.state.round(name).plan.items for name in rounds}
+
     def rated_items(self, name: str) -> frozenset[str]:
         with open_coding(self.study_or_session) as coding:
             return list_rated(coding.state.round(name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ from quaestor.coding.agreement import find_estimate
 from quaestor.coding.agreement_cache import find_agreement
 from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.closing import build_close_acts, build_reopen_act
-from quaestor.coding.model.decisions import find_decisions, list_kept
+from quaestor.coding.model.decisions import find_decisions
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.phrases import list_agreed_phrases
 from quaestor.coding.model.ratings import count_hours
@@ -29,10 +29,9 @@ from quaestor.coding.model.rounds import (
 )
 from quaestor.coding.model.state import CLOSED, RoundState, State
 from quaestor.coding.model.views import build_rater_view
+from quaestor.coding.round_items import ChosenItems, choose_items, find_earlier_items, find_strand
 from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead, require_part
 from quaestor.evidence.erasure import drop_withdrawn, find_origin
-from quaestor.evidence.funnel import read_passed, step_number
-from quaestor.evidence.samples import draw_sample, draw_simple_sample
 from quaestor.measures.records import Agreement
 from quaestor.store.records import NewAct
 from quaestor.study.folder import Study, open_study
@@ -51,7 +50,7 @@ def find_round_settings(study: Study, name: str) -> RoundSettings:
 def build_plan(
     study: Study,
     round_settings: RoundSettings,
-    items: tuple[str, ...],
+    chosen: ChosenItems,
     codebook: int,
     proposals: Mapping[str, Mapping[str, str]] | None = None,
     origin: str = "",
@@ -60,7 +59,7 @@ def build_plan(
     return RoundPlan(
         round=round_settings.round,
         kind=round_settings.kind,
-        items=items,
+        items=chosen.items,
         facets=tuple(_build_facet(study, facet) for facet in round_settings.facets),
         raters=round_settings.raters,
         codebook=codebook,
@@ -83,6 +82,7 @@ def build_plan(
         set_size=round_settings.items.set_size or 0,
         proposals=proposals or {},
         origin=origin,
+        selection=chosen.selection,
     )
 
 
@@ -101,62 +101,6 @@ def _build_facet(study: Study, name: str) -> Facet:
         tuple(settings.fields.items()),
         tuple(settings.ask_if.items()),
     )
-
-
-@dataclass(frozen=True)
-class EarlierItems:
-    """The items that a round takes from earlier rounds, and those it leaves out."""
-
-    items: tuple[str, ...] = ()
-    left_out: frozenset[str] = frozenset()
-    origin: str | None = None
-    """The origin of the items taken from an earlier round; None if they come from the evidence."""
-
-
-def find_earlier_items(state: State, round_settings: RoundSettings) -> EarlierItems:
-    items: tuple[str, ...] = ()
-    earlier = round_settings.items.kept_by or round_settings.items.again
-    if round_settings.items.kept_by is not None:
-        kept = list_kept(state, round_settings.items.kept_by)
-        if kept is None:
-            raise StateError(
-                f"{round_settings.round!r} takes what {round_settings.items.kept_by!r} keeps, which is not settled yet"
-            )
-        items = tuple(sorted(kept))
-    elif round_settings.items.again is not None:
-        items = state.round(round_settings.items.again).plan.items
-    left_out = frozenset(item for name in round_settings.items.without for item in state.round(name).plan.items)
-    return EarlierItems(items, left_out, state.round(earlier).plan.origin if earlier else None)
-
-
-def find_strand(study: Study, round_settings: RoundSettings) -> Study:
-    """Returns the study as seen from the strand that a round takes its items from, if not from an earlier round."""
-    items = round_settings.items
-    sample = study.settings.samples[items.sample] if items.sample is not None else None
-    step, strand = (sample.after, sample.strand) if sample else (items.after, items.strand)
-    if strand is not None:
-        return study.in_strand(strand)
-    return study.in_strand_with_step(step) if step is not None else study
-
-
-def choose_items(study: Study, round_settings: RoundSettings, known: EarlierItems) -> tuple[str, ...]:
-    """Returns the items of a round, from an earlier round or the evidence, without those of withdrawn people."""
-    chosen: Sequence[str]
-    if round_settings.items.kept_by is not None:
-        chosen = drop_withdrawn(study, known.items, known.origin)
-    elif round_settings.items.again is not None:
-        seed = round_settings.seed if round_settings.seed is not None else study.settings.study.seed
-        left = drop_withdrawn(study, known.items, known.origin)
-        chosen = draw_simple_sample(left, round_settings.items.size or len(left), seed)
-    elif round_settings.items.sample is not None:
-        drawn = draw_sample(study, round_settings.items.sample)
-        chosen = sorted(item for items in drawn.strata.values() for item in items)
-    else:
-        study = find_strand(study, round_settings)
-        last = len(study.funnel.steps) - 1
-        passed = step_number(study, round_settings.items.after) if round_settings.items.after else last
-        chosen = sorted(drop_withdrawn(study, read_passed(study, passed)))
-    return tuple(item for item in chosen if item not in known.left_out)
 
 
 def _list_proposals(state: State, round_settings: RoundSettings, items: tuple[str, ...]) -> dict[str, dict[str, str]]:
@@ -192,12 +136,13 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
     study = coding.study
     settings = find_round_settings(study, name)
     with coding.locked_state() as state:
-        known, before = find_earlier_items(state, settings), _build_stamp(state, settings.after)
-    items = choose_items(study, settings, known)
+        known, before = find_earlier_items(study, state, settings), _build_stamp(state, settings.after)
+    chosen = choose_items(study, settings, known)
+    items = chosen.items
     passed = check_gate(coding, str(settings.after))[1] if before and not before.waived else None
 
     def build_act(state: State) -> NewAct:
-        if (find_earlier_items(state, settings), _build_stamp(state, settings.after)) != (known, before):
+        if (find_earlier_items(study, state, settings), _build_stamp(state, settings.after)) != (known, before):
             raise StateError(f"a round that {name!r} builds on has changed meanwhile: open it again")
         if find_round_settings(open_study(study.root), name) != settings:
             raise StateError(f"{name!r} has been changed in {study.file} meanwhile: look at it and open it again")
@@ -205,7 +150,7 @@ def open_round(coding: CodingSession, name: str, actor: str) -> RoundState:
             raise StateError(f"{name!r} has items of somebody who has withdrawn meanwhile: open it again")
         version, proposals = state.history.latest.version, _list_proposals(state, settings, items)
         origin = find_origin(find_strand(study, settings)) if known.origin is None else known.origin
-        plan = build_plan(study, settings, items, version, proposals, origin)
+        plan = build_plan(study, settings, chosen, version, proposals, origin)
         return build_open_act(state, plan, actor, passed)
 
     coding.act(build_act)
@@ -253,6 +198,7 @@ def summarise_round(round_state: RoundState) -> dict[str, Any]:
         "kind": round_state.plan.kind,
         "status": round_state.status,
         "items": len(round_state.items_left()),
+        "selection": round_state.plan.selection,
         "raters": [slot.label for slot in round_state.slots],
         "set": round_state.set,
         "sets": len(round_state.sets),
@@ -290,7 +236,7 @@ def list_rounds(study: StudyOrSession) -> list[dict[str, Any]]:
 
 def _summarise_unopened(name: str, kind: str, raters: list[str]) -> dict[str, Any]:
     counts = {"items": 0, "set": 0, "sets": 0, "codebook": 0, "missing": 0, "ratings": 0, "hours": {}}
-    texts = {"deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
+    texts = {"selection": "", "deadline": "", "waived": "", "incomplete": "", "final": False, "blindness": ""}
     return {
         "round": name, "kind": kind, "status": "not opened", "raters": raters, "simulated": False, **counts, **texts
     }  # fmt: skip

@@ -20,7 +20,8 @@ from quaestor.coding.model.facet_kinds.keep import KeepKind
 from quaestor.coding.model.records import RoundPlan
 from quaestor.coding.model.rounds import build_open_act
 from quaestor.coding.model.state import CLOSED, State
-from quaestor.coding.round_acts import build_plan, choose_items, find_earlier_items, find_round_settings
+from quaestor.coding.round_acts import build_plan, find_round_settings
+from quaestor.coding.round_items import choose_items, find_earlier_items
 from quaestor.coding.session import CodingSession, StudyOrSession, find_study, open_coding
 from quaestor.measures.agreement.statistics import list_reportable
 from quaestor.people.membership import list_people
@@ -213,6 +214,8 @@ class RoundChoices:
     rounds: tuple[str, ...]
     keeping: tuple[str, ...]
     """Rounds that keep or exclude items."""
+    families: tuple[str, ...]
+    attributes: tuple[str, ...]
     people: tuple[str, ...]
     """Raters and tie-breakers of any round, and accounts that can become one."""
     kinds: tuple[str, ...] = ("pilot", "main", "drift")
@@ -251,6 +254,8 @@ def list_round_choices(study: Study, without: str = "") -> RoundChoices:
             for settings in earlier
             if any(study_settings.facets[f].kind == KeepKind.name for f in settings.facets)
         ),
+        families=tuple(study_settings.families),
+        attributes=tuple(study_settings.attributes),
         people=(*people, lead),
     )
 
@@ -273,6 +278,8 @@ class RoundPreview:
     """A plan before it is fixed; `obstacle` is the reason why it cannot open yet."""
 
     items: int = 0
+    selection: str = ""
+    """How the items are selected."""
     shares: tuple[RaterShare, ...] = ()
     shared: int = 0
     """Items that all raters get."""
@@ -297,9 +304,9 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
         version = state.history.latest.version
         pace, like = _find_pace(state, round_settings)
         try:
-            known = find_earlier_items(state, round_settings)
+            known = find_earlier_items(study, state, round_settings)
             _require_closed(state, round_settings)
-        except StateError as refusal:
+        except QuaestorError as refusal:
             return RoundPreview(codebook=version, pace=pace, like=like, obstacle=str(refusal))
     try:
         plan = build_plan(study, round_settings, choose_items(study, round_settings, known), version)
@@ -313,7 +320,9 @@ def preview_round(study: Study, coding: CodingSession | None, round_settings: Ro
         for rater, items in zip(plan.raters, own, strict=True)
     )
     everybody = set(plan.items).intersection(*map(set, own)) if len(own) > 1 else set()
-    return RoundPreview(len(plan.items), shares, len(everybody), len(plan.sets()), version, pace, like, obstacle)
+    return RoundPreview(
+        len(plan.items), plan.selection, shares, len(everybody), len(plan.sets()), version, pace, like, obstacle
+    )
 
 
 def preview_planned_round(study: Study, name: str) -> RoundPreview:

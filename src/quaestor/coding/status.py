@@ -52,7 +52,7 @@ def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusL
     needed = any(facet.codes for facet in study.settings.facets.values())
     book = state.history.latest
     if needed:
-        known = book.version > 0
+        known = any(code.active for code in book.codes.values())
         there = f"{CODEBOOK_FILE} exists, not imported yet" if (study.root / CODEBOOK_FILE).exists() else "none yet"
         detail = (
             f"version {book.version}, {count_of(sum(code.active for code in book.codes.values()), 'code')}"

@@ -168,9 +168,9 @@ def _count_sampled(run: _Run, drops: ir.Table, number: int) -> SampledStep | Non
     not_drawn = len(reached) - counts.drawn
     if not not_drawn and counts.rated == counts.drawn:
         return None
-    # The items of an earlier round, or those that it kept, are no random sample of the ones that reached this step.
+    # Items of an earlier round, or items that meet a condition, are no random sample of those that reached this step.
     settings = next((settings for settings in run.study.settings.rounds if settings.round == name), None)
-    is_random = settings is not None and not (settings.items.kept_by or settings.items.again)
+    is_random = settings is not None and not (settings.items.kept_by or settings.items.again or settings.items.where)
     kept_share = share(counts.kept, counts.kept + counts.excluded)
     if not is_random or kept_share.value is None or kept_share.low is None or kept_share.high is None:
         return SampledStep(counts.drawn, counts.rated, counts.excluded, not_drawn)

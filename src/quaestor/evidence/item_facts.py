@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,8 @@ from quaestor.evidence.items import item_link, item_number, read_answers, read_i
 from quaestor.evidence.lazy_ibis import ibis, ir
 from quaestor.evidence.records import TableEntry
 from quaestor.study.folder import Study
+from quaestor.study.settings.coding import ItemConditions
+from quaestor.study.settings.publication import AttributeSettings
 
 _DAY = 86_400.0
 
@@ -121,6 +124,50 @@ def read_column(study: Study, source: str, column: str) -> dict[str, Any]:
     with engine(study.funnel_folder) as connection:
         rows = read_items(connection, study, source).select("item", column).to_pyarrow()
     return dict(zip(rows["item"].to_pylist(), rows[column].to_pylist(), strict=True))
+
+
+def filter_items(study: Study, items: Sequence[str], conditions: ItemConditions) -> list[str]:
+    """Returns the items, all of one strand, with the year, tag, tag family and attributes of the conditions."""
+    attributes = [(study.settings.attributes[name], value) for name, value in conditions.attributes.items()]
+    columns = [attribute.column for attribute, _ in attributes if attribute.column is not None]
+    columns += ["creation_date"] if conditions.year else []
+    if conditions.tag or conditions.family or any(attribute.first_of for attribute, _ in attributes):
+        columns.append("tags")
+    if not items or not columns:
+        return list(items)
+    study, families = study.in_strand_of(items[0]), study.settings.families
+    with engine(study.funnel_folder) as connection:
+        rows = read_items(connection, study)
+        for column in columns:
+            if column not in rows.columns:
+                raise StateError(f"the source {study.funnel_source()!r} has no column {column!r}: change items.where")
+        rows = rows.semi_join(ibis.memtable({"item": sorted(set(items))}, schema={"item": "string"}), "item")
+        records = rows.select("item", *dict.fromkeys(columns)).to_pyarrow().to_pylist()
+
+    def matches(record: dict[str, Any]) -> bool:
+        tags = [tag.lower() for tag in record.get("tags") or ()]
+        return (
+            (not conditions.year or getattr(record["creation_date"], "year", None) == conditions.year)
+            and (not conditions.tag or conditions.tag.lower() in tags)
+            and (not conditions.family or _has_family(tags, families[conditions.family]))
+            and all(_read_attribute(attribute, families, record, tags) == value for attribute, value in attributes)
+        )
+
+    matching = {record["item"] for record in records if matches(record)}
+    return [item for item in items if item in matching]
+
+
+def _has_family(tags: Iterable[str], patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(tag, pattern.lower()) for tag in tags for pattern in patterns)
+
+
+def _read_attribute(
+    attribute: AttributeSettings, families: Mapping[str, Sequence[str]], record: Mapping[str, Any], tags: Sequence[str]
+) -> str:
+    """Returns the value of an attribute as results show it: the first matching family, or the column as text."""
+    if attribute.column is not None:
+        return "" if record[attribute.column] is None else str(record[attribute.column])
+    return next((family for family in attribute.first_of if _has_family(tags, families[family])), "")
 
 
 def read_post_counts(study: Study) -> TableEntry | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -12,14 +12,15 @@ from statistics import NormalDist
 import numpy as np
 from pydantic import ValidationError
 
-from quaestor.base.errors import InputError, SettingsError
+from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.base.names import suggest
 from quaestor.base.table_files import ExportTable, write_table
 from quaestor.evidence.engine import engine
 from quaestor.evidence.erasure import drop_withdrawn
 from quaestor.evidence.funnel import dropped_at_file, last_result, read_passed, step_number
 from quaestor.evidence.items import read_items
-from quaestor.study.folder import Study
+from quaestor.study.features import open_round_outcomes
+from quaestor.study.folder import Study, has_journal
 from quaestor.study.settings.evidence import SampleSettings
 
 
@@ -80,6 +81,8 @@ class Sample:
     needed: int
     seed: int
     strata: dict[str, list[str]]
+    without: tuple[str, ...] = ()
+    """The rounds whose items it leaves out."""
 
     @property
     def size(self) -> int:
@@ -96,14 +99,28 @@ def build_sample_settings(**options: object) -> SampleSettings:
         raise InputError(f"--{problem['loc'][0]} is {problem['input']!r}: {message}") from None
 
 
-def draw_sample(study: Study, name: str | None, override: SampleSettings | None = None) -> Sample:
-    """Draws the sample that study.toml names, or one with the settings in `override`."""
+def draw_sample(
+    study: Study,
+    name: str | None,
+    override: SampleSettings | None = None,
+    earlier: Mapping[str, Collection[str]] | None = None,
+) -> Sample:
+    """Draws the sample that study.toml names, or one with the settings in `override`.
+
+    `earlier` has the items of the rounds to leave out, by round; without it they are read from the journal.
+    """
     settings = override or _find_settings(study, name)
+    if earlier is None:
+        earlier = _read_planned_items(study, settings.without)
+    left_out = frozenset(item for before in settings.without for item in earlier[before])
     if settings.strand is not None:
         study = study.in_strand(settings.strand)
     elif settings.after is not None:
         study = study.in_strand_with_step(settings.after)
-    usable = {name: drop_withdrawn(study, items) for name, items in _read_strata(study, settings).items()}
+    usable = {
+        name: [item for item in drop_withdrawn(study, items) if item not in left_out]
+        for name, items in _read_strata(study, settings).items()
+    }
     strata = {name: items for name, items in usable.items() if items or settings.by is None}
     population = sum(len(items) for items in strata.values())
     needed = compute_sample_size(population, settings.confidence, settings.margin)
@@ -113,7 +130,15 @@ def draw_sample(study: Study, name: str | None, override: SampleSettings | None 
         drawn = {"all": draw_simple_sample(strata["all"], size, seed)}
     else:
         drawn = draw_stratified_sample(strata, size, seed)
-    return Sample(name or "sample", population, settings.confidence, settings.margin, needed, seed, drawn)
+    return Sample(
+        name or "sample", population, settings.confidence, settings.margin, needed, seed, drawn, settings.without
+    )
+
+
+def _read_planned_items(study: Study, rounds: Sequence[str]) -> Mapping[str, Collection[str]]:
+    if rounds and not has_journal(study):
+        raise StateError(f"the round {rounds[0]!r} has not been opened, so its items cannot be left out: open it first")
+    return open_round_outcomes(study).planned_items(rounds) if rounds else {}
 
 
 def _find_settings(study: Study, name: str | None) -> SampleSettings:

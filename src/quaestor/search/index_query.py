@@ -8,17 +8,17 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
+from quaestor.coding.coded_items import FilterOption, VisibleDecisions, find_coded_items, list_hidden_rounds
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
-from quaestor.search.coded_items import FilterOption, VisibleDecisions, find_coded_items, list_hidden_rounds
 from quaestor.search.query import Query, Terms, parse_terms
 from quaestor.study.folder import Study
 
@@ -84,6 +84,22 @@ class SearchCondition:
 
 def open_state(coding: CodingSession | None) -> AbstractContextManager[State]:
     return coding.locked_state() if coding is not None else nullcontext(State())
+
+
+def choose_strand(study: Study, coding: CodingSession | None, query: Query) -> Query:
+    """Returns a query that names no strand with the strand of its step, or of the round or facet that it asks for."""
+    if query.strand or len(study.strands) == 1:
+        return query
+    for strand in study.in_each_strand():
+        if query.step and query.step in (step.step for step in strand.funnel.steps):
+            return replace(query, strand=strand.strand)
+    with open_state(coding) as state:
+        for name, round_state in state.rounds.items():
+            plan = round_state.plan
+            has_facet = not query.round and query.facet in (facet.id for facet in plan.facets)
+            if (name == query.round or has_facet) and plan.items:
+                return replace(query, strand=study.in_strand_of(plan.items[0]).strand)
+    return query
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.base.names import build_page_names
+from quaestor.coding.coded_items import CodedAnswer, VisibleDecisions, format_decision
 from quaestor.coding.model.answers import write_cell
 from quaestor.coding.model.facet_kinds.base import NOTHING_CODED
 from quaestor.coding.model.facet_kinds.passages import list_codes
@@ -17,7 +18,6 @@ from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import ASKER, Viewer, Visibility, list_raters
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.evidence.step_items import trace_item
-from quaestor.search.coded_items import CodedAnswer, VisibleDecisions, format_decision
 from quaestor.search.index_query import open_state
 from quaestor.store.records import NewAct
 from quaestor.study.contributions import TextMask

@@ -12,6 +12,7 @@ from typing import Any
 
 from quaestor.base.files import is_private
 from quaestor.base.table_files import Cell, ExportTable, format_csv, write_table
+from quaestor.coding.coded_items import CodedAnswer
 from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import ASKER, Viewer
 from quaestor.evidence.funnel import current_result
@@ -19,8 +20,7 @@ from quaestor.evidence.items import item_link
 from quaestor.evidence.sources.protocol import no_progress
 from quaestor.evidence.text_index import TOKENS, build_index
 from quaestor.people.roles import Role
-from quaestor.search.coded_items import CodedAnswer
-from quaestor.search.index_query import RecentResults, Search, SearchCondition
+from quaestor.search.index_query import RecentResults, Search, SearchCondition, choose_strand
 from quaestor.search.query import Query, Terms
 from quaestor.study.folder import Study, has_journal
 
@@ -252,12 +252,15 @@ def _read_batches(
 
 
 @contextmanager
-def open_search(study: Study) -> Iterator[Search]:
+def open_search(study: Study, query: Query) -> Iterator[Search]:
     """Opens a search with the lead's permissions for the command line, after building the index if needed.
 
-    A study without a journal stays without one.
+    It searches the strand from which the study is seen, or else the one that the query is about. A study without a
+    journal stays without one.
     """
     with open_coding(study) if has_journal(study) else nullcontext() as coding:
+        if study.chosen_strand is None:
+            study = study.in_strand(choose_strand(study, coding, query).strand or study.strand)
         current_result(study, coding)
         yield Search(study, coding, build_index(study, no_progress), Viewer(study.settings.study.lead, Role.LEAD))
 

@@ -125,6 +125,9 @@ class RoundOutcomes(Protocol):
     def notes_on(self, reached: Mapping[str, Collection[str]]) -> list[str]:
         """Returns notes on rounds for readers of the funnel, given by round the items that reached its step."""
 
+    def planned_items(self, rounds: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Returns by round the items of its plan; raises StateError for a round that has not been opened."""
+
     def rated_items(self, name: str) -> frozenset[str]:
         """Returns the items of a round that somebody answered whether to keep."""
 

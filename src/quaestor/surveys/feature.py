@@ -16,6 +16,7 @@ from quaestor.study.features import Feature
 from quaestor.study.folder import Study
 from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, FOLDER, SurveyText
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, MERGE_ACT, UNMERGE_ACT
+from quaestor.surveys.publication_guard import SurveyGuard
 from quaestor.surveys.report_section import SurveySection, fingerprint
 from quaestor.surveys.status import surveys_status
 from quaestor.surveys.store.answers import ANSWERS
@@ -115,6 +116,7 @@ FEATURE = Feature(
     input_made_of="open answers",
     input_command="quaestor survey items",
     free_text=SurveyText,
+    publication_guard=SurveyGuard(),
     withdrawn_items=_withdrawn_items,
     fingerprint=fingerprint,
     report_section=SurveySection(),

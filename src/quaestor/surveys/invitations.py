@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
@@ -13,7 +13,7 @@ from quaestor.base.table_files import format_csv
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
-from quaestor.surveys.model.records import Questionnaire
+from quaestor.surveys.model.records import Answer, Questionnaire
 from quaestor.surveys.respond import (
     AccessStatus,
     SurveyAccess,
@@ -139,12 +139,15 @@ def find_invitation(surveys: Surveys, token: str, language: str = "") -> Invitat
     )
 
 
-def accept_invitation(surveys: Surveys, token: str, language: str = "", key: str = "") -> tuple[str, str]:
+def accept_invitation(
+    surveys: Surveys, token: str, language: str = "", key: str = "", given: Mapping[str, Answer] | None = None
+) -> tuple[str, str]:
     """Starts a response with an invitation, or continues it if the survey is not anonymous; returns survey and code.
 
     In an anonymous survey the invitation is used up: the code is new, and works again only from the page with this key,
     so that pressing the button twice starts one response. Otherwise the code is derived from the link, which therefore
-    works from any device; nothing else about it is stored.
+    works from any device; nothing else about it is stored. Values in the link are `given`; in an anonymous survey they
+    are ignored, because they could lead from an invitation to the answers.
     """
     with open_invitations(surveys) as invitations, invitations.using(token) as invitation:
         if invitation is None:
@@ -156,7 +159,8 @@ def accept_invitation(surveys: Surveys, token: str, language: str = "", key: str
         if invitation.used and anonymous:
             raise StateError("this invitation has been used: it works only once")
         shared = invitations.in_stratum(invitation.survey, invitation.stratum) >= SHARED_BY
-        code, _ = begin_response(surveys, invitation.survey, language, invitation.stratum if shared else "", code)
+        stratum, values = invitation.stratum if shared else "", None if anonymous else given
+        code, _ = begin_response(surveys, invitation.survey, language, stratum, code, given=values)
         return invitation.survey, code
 
 

@@ -24,6 +24,8 @@ from quaestor.surveys.model.flow import (
 )
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import Form
+from quaestor.surveys.model.question_kinds.link_value import LinkValue
+from quaestor.surveys.model.question_kinds.variant import Variant
 from quaestor.surveys.model.records import Answer, Page, Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.wording.catalogue import TooLate
 from quaestor.surveys.open_answers import erase_everywhere
@@ -114,6 +116,8 @@ class SurveyPage:
 
     form: Form = field(default_factory=dict)
     """Contents of its fields: rejected input, else earlier answers."""
+    link_values: tuple[tuple[str, str], ...] = ()
+    """On the page that asks for consent: text and value of what came with the link."""
 
     def answer(self, question: str) -> Answer:
         return self.typed.get(question) or self.response.answers.get(question) or {}
@@ -124,9 +128,18 @@ Outcome = PageSubmission | SurveyPage
 
 
 def begin_response(
-    surveys: Surveys, name: str, language: str = "", stratum: str = "", code: str = "", synthetic: bool = False
+    surveys: Surveys,
+    name: str,
+    language: str = "",
+    stratum: str = "",
+    code: str = "",
+    synthetic: bool = False,
+    given: Mapping[str, Answer] | None = None,
 ) -> tuple[str, Response]:
-    """Starts a response; the code is for the respondent only and is not stored."""
+    """Starts a response; the code is for the respondent only and is not stored.
+
+    `given` has answers to hidden questions; variants that it does not contain are assigned at random.
+    """
     if not surveys.is_open(name):
         raise StateError(f"the survey {name!r} is not open")
     version = surveys.fielding(name).version
@@ -134,8 +147,33 @@ def begin_response(
     if language and language not in questionnaire.languages:
         raise InputError(f"the survey {name!r} is not available in the language {language!r}")
     code = code or new_code()
+    hidden = [question.id for question in questionnaire.questions() if kind_of(question).is_hidden]
+    given = {question: answer for question, answer in (given or {}).items() if question in hidden}
     more = {"language": language or questionnaire.language, "stratum": stratum, "synthetic": synthetic}
-    return code, surveys.answers.begin(name, version or 1, code, surveys.today(), **more)
+    variants = {
+        question.id: [option.code for option in question.options]
+        for question in questionnaire.questions()
+        if question.kind == Variant.name and question.id not in given
+    }
+    return code, surveys.answers.begin(name, version or 1, code, surveys.today(), variants, answers=given, **more)
+
+
+def read_link_values(questionnaire: Questionnaire, parameters: Mapping[str, str]) -> dict[str, Answer]:
+    """Returns the values in a link that the questionnaire declares; one that it does not allow is ignored."""
+    values = {}
+    for question in questionnaire.questions():
+        if question.kind == LinkValue.name and parameters.get(question.id):
+            try:
+                values[question.id] = kind_of(question).check(question, {"text": parameters[question.id]})
+            except InputError:  # anybody can change a link, so it is no reason to turn a respondent away
+                continue
+    return {name: value for name, value in values.items() if value}
+
+
+def describe_link_values(questionnaire: Questionnaire, answers: Mapping[str, Answer]) -> tuple[tuple[str, str], ...]:
+    """Returns the text of each declared value, and the value, if there is one."""
+    questions = (question for question in questionnaire.questions() if question.kind == LinkValue.name)
+    return tuple((question.text, answers[question.id]["text"]) for question in questions if answers.get(question.id))
 
 
 def read_questionnaire_for(surveys: Surveys, response: Response) -> Questionnaire:
@@ -253,6 +291,7 @@ def build_page(
     """Builds a page from the answers so far; `read` and `form` are set if it was submitted and is shown again."""
     done, total = progress(questionnaire, response, page.id)
     before = page_before(questionnaire, response, page.id)
+    asks_consent = any(kind_of(question).asks_consent for question in page.questions)
     return SurveyPage(
         questionnaire=questionnaire,
         response=response,
@@ -267,6 +306,7 @@ def build_page(
         problems=read.problems if read else {},
         typed=read.answers if read else {},
         form=_fields(page, response) if form is None else form,
+        link_values=describe_link_values(questionnaire, response.answers) if asks_consent else (),
     )
 
 

@@ -124,7 +124,9 @@ class _AnswerSampler:
             return self._draw_matrix(eligible, answers)
         chosen = self._choose_respondents(eligible, answers, self._count_answers(len(eligible)))
         if self._kind.is_choice:
-            return self._add_texts(self._assign_options(chosen))
+            choices = self._assign_options(chosen)
+            fitted = choices if self._planted.counts else {who: self._fit(codes) for who, codes in choices.items()}
+            return self._add_texts(fitted)
         return {
             respondent: self._kind.draw_answer(self._question, self._dice, self._draw_sentence) for respondent in chosen
         }
@@ -174,6 +176,16 @@ class _AnswerSampler:
                 choices.setdefault(rest[(start + step) % len(rest)], []).append(code)
             start += count
         return choices
+
+    def _fit(self, codes: list[str]) -> list[str]:
+        """Returns as many choices as the question asks for."""
+        question = self._question
+        free = [option.code for option in question.options if not (option.alone or option.ends)]
+        if not {*codes} <= {*free}:
+            return codes
+        more = [code for code in free if code not in codes]
+        lacking = min(max(question.min_choices - len(codes), 0), len(more))
+        return [*codes, *self._dice.sample(more, lacking)][: question.max_choices or None]
 
     def _check_cover(self, total: int, single: int, rest: list[int], combined: Mapping[str, int]) -> None:
         most = max(combined.values(), default=0)
@@ -318,7 +330,12 @@ def simulate_responses(
 
 def _answer(surveys: Surveys, name: str, respondents: Sequence[Respondent]) -> None:
     """Sends the pages of all respondents, page by page, until all have finished."""
-    active = {begin_response(surveys, name, synthetic=True)[0]: respondent for respondent in respondents}
+    questions = surveys.questionnaire(name, surveys.fielding(name).version).questions()
+    hidden = [question.id for question in questions if kind_of(question).is_hidden]
+    active = {}
+    for respondent in respondents:
+        given = {name: respondent.answers[name] for name in hidden if name in respondent.answers}
+        active[begin_response(surveys, name, synthetic=True, given=given)[0]] = respondent
     while active:
         submissions = [
             _send_page(surveys, code, page, active[code])

@@ -53,6 +53,27 @@ def test_a_round_is_added_with_all_options_and_removed_again(folder: Path) -> No
     assert (folder / "study.toml").read_bytes() == before
 
 
+def test_a_round_of_some_of_what_is_left_says_how_its_items_are_drawn(folder: Path) -> None:
+    run(folder, "codebook", "import")
+    run(folder, "round", "open", "pilot")
+    more = ("--items", "after=how-to", "--without", "pilot", "--size", "5", "--facet", "relevance", "--rater", "a")
+    selection = "5 of 8 items after 'how-to', not in pilot, drawn with seed 4"
+    assert json.loads(run(folder, "round", "add", "rest", *more, "--json"))["selection"] == selection
+    assert json.loads(run(folder, "round", "open", "rest", "--json"))["selection"] == selection
+    drawn = json.loads(run(folder, "sample", "--after", "how-to", "--without", "pilot", "--size", "3", "--json"))
+    assert (drawn["population"], drawn["without"]) == (8, ["pilot"])
+
+
+def test_a_round_covers_the_items_that_meet_conditions(folder: Path) -> None:
+    run(folder, "codebook", "import")
+    run(folder, "round", "open", "pilot")
+    more = ("--items", "after=how-to", "--where", "round=pilot", "--facet", "relevance", "--rater", "a")
+    added = json.loads(run(folder, "round", "add", "same", *more, "--json"))
+    assert (added["items"], added["selection"]) == (4, "4 items after 'how-to', with round = pilot")
+    with pytest.raises(QuaestorError, match=r"where.attributes is 'framework', but none is defined"):
+        run(folder, "round", "add", "other", *more, "--where", "framework=torch")
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [

@@ -187,7 +187,6 @@ def test_a_change_that_others_build_on_cannot_be_undone() -> None:
         ("codebook.redefine", {"code": "training", "across": {"group": "creat"}}, "choose from: create"),
         (UNDO, {"version": 1}, "imported the codebook"),
         (UNDO, {"version": 7}, "no change 7"),
-        ("codebook.import", START, "already has a codebook"),
     ],
 )
 def test_an_invalid_change_is_refused_in_one_sentence(kind: str, payload: dict[str, Any], words: str) -> None:
@@ -195,6 +194,27 @@ def test_an_invalid_change_is_refused_in_one_sentence(kind: str, payload: dict[s
     with pytest.raises(StateError, match=words):
         history.record(kind, payload)
     assert history.latest.version == 1
+
+
+def test_an_import_replaces_the_whole_codebook_and_ends_what_can_be_undone() -> None:
+    history = begun()
+    history.record("codebook.rename", {"code": "training", "name": "fitting"})
+    replacement = {
+        "name": "other",
+        "facets": [{"id": "issue", "levels": ["phase"]}],
+        "codes": [{"id": "training", "facet": "issue", "name": "training"}],
+    }
+    history.record("codebook.import", replacement)
+    assert list(history.latest.codes) == ["training"]
+    assert history.latest.version == 3
+    with pytest.raises(StateError, match="change 2 cannot be undone because change 3 replaced the whole codebook"):
+        history.record(UNDO, {"version": 2})
+    history.record("codebook.rename", {"code": "training", "name": "learning"})
+    history.record(UNDO, {"version": 4})
+    assert history.latest.codes["training"].name == "training"
+    differences = {(difference.code, difference.what) for difference in list_differences(history.at(2), history.at(3))}
+    assert differences >= {("", "name changed"), ("issue", "facet changed"), ("group", "facet removed"),
+                           ("training", "renamed"), ("setting", "withdrawn")}  # fmt: skip
 
 
 def test_differences_between_versions_name_every_change() -> None:

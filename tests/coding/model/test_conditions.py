@@ -157,7 +157,7 @@ def test_a_rater_who_was_not_asked_does_not_disagree_on_the_facet() -> None:
 def test_once_the_condition_is_settled_the_answer_of_one_rater_is_a_case_to_settle() -> None:
     table = closed(({"relevance": "keep", "topic": "a"}, {"relevance": OUT}))
     with pytest.raises(StateError, match="'topic' is asked about 'i1' only if relevance is keep, which is not decided"):
-        table.settle("first", "i1", "topic", "a")
+        build_settling_acts(table.state, "main", "first", "i1", "topic", "a", "discussion")
     table.settle("first", "i1", "relevance", "keep")
     assert not is_settled_round(table.state, "main")
     assert find_undecided(table.state, "main").incomplete == {("i1", "topic")}
@@ -175,7 +175,7 @@ def test_once_the_condition_is_settled_otherwise_the_answers_no_longer_count() -
     assert not find_undecided(table.state, "main")
     assert is_settled_round(table.state, "main")
     with pytest.raises(StateError, match="which is decided otherwise"):
-        table.settle("first", "i1", "topic", "a")
+        build_settling_acts(table.state, "main", "first", "i1", "topic", "a", "discussion")
 
 
 def test_an_answer_that_nobody_was_asked_for_can_be_settled() -> None:
@@ -202,6 +202,18 @@ def test_answers_that_agree_are_decided_when_the_condition_is() -> None:
     assert not find_undecided(table.state, "main")
     table.settle("first", "i1", "cause", "a", reason="and again")
     assert decided(table, "sub") == {"i1": "x"}
+
+
+def test_a_question_that_depends_on_one_without_an_answer_is_not_asked() -> None:
+    cause = Facet("cause", "single", options=("a", "b"), required=False)
+    sub_cause = Facet("sub", "single", options=("x", "y"), ask_if=(("cause", ("a",)),))
+    table = closed(({}, {}), ({"cause": "a", "sub": "x"}, {}), facets=(cause, sub_cause))
+    undecided = find_undecided(table.state, "main")
+    assert (undecided.incomplete, undecided.waiting) == ({("i2", "cause")}, {("i2", "sub")})
+    assert undecided.items == {"i2"}, "nothing is asked about i1"
+    table.settle("first", "i2", "cause", "a")
+    table.settle("first", "i2", "sub", "x")
+    assert not find_undecided(table.state, "main")
 
 
 def test_nobody_assents_to_an_answer_that_is_no_longer_asked() -> None:

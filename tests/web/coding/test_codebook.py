@@ -223,6 +223,37 @@ def test_an_empty_codebook_page_explains_how_to_begin(tmp_path: Path) -> None:
         assert "model training" in rater.get("/codebook").text
 
 
+def test_the_lead_imports_the_file_again_after_a_preview(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    file = study.root / "codebook.toml"
+    text = file.read_text("utf-8")
+    file.write_text("", "utf-8")
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, study.root, Role.LEAD)
+        post(lead, "/codebook/acts", {"act": "import"}, page="/codebook")
+        file.write_text(text, "utf-8")
+        page = post(lead, "/codebook/acts", {"act": "import"}, page="/codebook").text
+        assert "the file replaces the codebook" in page
+        assert confirm(lead, page)[:2] == (303, "/codebook")
+        assert "Import codebook.toml</button>" in lead.get("/codebook").text
+        assert "nothing to import" in preview(lead, "/codebook", act="import")
+        open_by_name(study, "pilot", None)
+        file.write_text(text.replace("model training", "fitting"), "utf-8")
+        page = preview(lead, "/codebook", act="import")
+        assert "Rename “model training” to “fitting”" in page
+        assert "recorded as a change" in page
+        file.write_text(text.replace("model training", "learning"), "utf-8")
+        status, _, again = confirm(lead, page)
+        assert status == 409, "the file has changed since the preview"
+        assert "to “learning”" in again
+        assert confirm(lead, again)[:2] == (303, "/codebook")
+        file.write_text(text.replace('"training/loss"', '"training/goal"'), "utf-8")
+        refused = post(lead, "/codebook/preview", {"act": "import"}, page="/codebook")
+        assert refused.status_code != 200
+        assert "keep the id" in refused.text
+    assert read_codebook_version(study, None).codes["training"].name == "learning"
+
+
 @pytest.fixture(scope="module")
 def address(study: Study) -> Iterator[str]:
     with serving(study.root) as base:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +95,33 @@ def test_the_lead_sees_the_progress_of_every_round_but_no_answers(lead: TestClie
     assert "Open main" in page
     assert "opened it with 4 items" in lead.get("/rounds/pilot").text
     assert head(study) == before
+
+
+def test_a_round_of_some_of_what_is_left_states_how_its_items_are_drawn(lead: TestClient, study: Study) -> None:
+    fields = {**NEW, "items": "after=how-to", "without": "pilot", "size": "5"}
+    selection = "5 of 8 items after &#39;how-to&#39;, not in pilot, drawn with seed 4"
+    assert selection in post(lead, "/rounds/new", {**fields, "do": "preview"}).text
+    post(lead, "/rounds/new", {**fields, "do": "add"})
+    form = lead.get("/rounds/new?change=second").text
+    assert 'name="size" min="1" value="5"' in form
+    assert re.search(r'name="without" value="pilot" checked', form)
+    assert selection in lead.get("/rounds/second").text
+    post(lead, "/rounds/second/acts", {"act": "open"}, "/rounds/second")
+    assert selection in lead.get("/rounds/second").text
+    assert status_of(study, "second") == "open"
+
+
+def test_a_round_covers_the_items_that_meet_conditions(lead: TestClient, study: Study) -> None:
+    fields = {**NEW, "items": "after=how-to", "where.round": "pilot", "where.year": "", "where.tag": ""}
+    selection = "4 items after &#39;how-to&#39;, with round = pilot"
+    assert selection in post(lead, "/rounds/new", {**fields, "do": "preview"}).text
+    post(lead, "/rounds/new", {**fields, "do": "add"})
+    assert selection in lead.get("/rounds/second").text
+    form = lead.get("/rounds/new?change=second").text
+    assert "<details open><summary>Only items" in form
+    assert '<option value="pilot" selected>' in form
+    refused = post(lead, "/rounds/new", {**fields, "round": "third", "where.year": "2017", "do": "preview"})
+    assert "has no column &#39;creation_date&#39;" in refused.text
 
 
 def test_a_round_is_previewed_added_changed_and_removed(lead: TestClient, study: Study) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,9 @@ from quaestor.cli.output import (
     print_json,
     say,
 )
+
+if TYPE_CHECKING:
+    from quaestor.coding.model.records import Difference
 
 group = typer.Typer(help="The codebook; every change is recorded and can be undone.", no_args_is_help=True)
 
@@ -39,21 +42,51 @@ def import_file(
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="Default: codebook.toml in the study folder.")
     ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Record the changes without asking.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import the study's first codebook from a TOML file.
+    """Import the codebook from a TOML file.
+
+    Until the first round opens, the file replaces the codebook. Later, the differences are listed and, if you
+    confirm, recorded as changes.
 
     Example: quaestor codebook import codebook.toml
     """
-    from quaestor.coding.codebook import import_codebook
+    import sys
 
-    book = import_codebook(chosen_study(study), file, actor)
+    from quaestor.coding.codebook import import_codebook, preview_import
+
+    opened = chosen_study(study)
+    planned = preview_import(opened, file)
+    acts = planned.describe_acts()
+    if planned.is_in_use and acts and not yes:
+        if json or not sys.stdin.isatty():
+            raise InputError(f"nothing was imported: add --yes to record {', '.join(acts)}")
+        for description in acts:
+            print(description)
+        if not typer.confirm(f"Record {count_of(len(acts), 'change')}?", err=True):
+            say("Nothing was recorded")
+            raise typer.Exit(1)
+    book = import_codebook(opened, file, actor, planned.stamp)
+    codes = sum(code.active for code in book.codes.values())
     if json:
-        print_json({"version": book.version, "codes": len(book.codes), "facets": list(book.facets)})
+        changes = acts if planned.is_in_use else []
+        print_json({"version": book.version, "codes": codes, "facets": list(book.facets), "changes": changes})
         return
-    say(f"Version {book.version}: {count_of(len(book.codes), 'code')} in {count_of(len(book.facets), 'facet')}")
+    if planned.is_in_use and yes:
+        for description in acts:
+            print(description)
+    elif planned.before.version and not planned.is_in_use:
+        _print_differences(planned.differences)
+    if not acts:
+        say("The file has the same codebook as the study: nothing was imported")
+        return
+    replaced = (
+        f", replaces version {planned.before.version}" if planned.before.version and not planned.is_in_use else ""
+    )
+    say(f"Version {book.version}{replaced}: {count_of(codes, 'code')} in {count_of(len(book.facets), 'facet')}")
 
 
 @group.command()
@@ -131,19 +164,23 @@ def diff(
     """
     from dataclasses import asdict
 
-    from rich.markup import escape
-
     from quaestor.coding.codebook import compare_codebook_versions
 
     differences = compare_codebook_versions(chosen_study(study), before, after)
     if json:
         print_json([asdict(difference) for difference in differences])
         return
+    _print_differences(differences)
+    if not differences:
+        say("The two versions are the same")
+
+
+def _print_differences(differences: list[Difference]) -> None:
+    from rich.markup import escape
+
     for difference in differences:
         sides = " → ".join(part for part in (difference.before, difference.after) if part)
         console().print(f"{difference.what:10} {escape(difference.code)}  {escape(sides)}", soft_wrap=True)
-    if not differences:
-        say("The two versions are the same")
 
 
 def _change(study: Path | None, actor: str | None, kind: str, payload: dict[str, Any], json: bool) -> None:

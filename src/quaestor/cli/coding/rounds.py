@@ -239,7 +239,15 @@ def add(
     facet: Annotated[list[str], typer.Option(help="A facet to rate; repeat for several.")],
     rater: Annotated[list[str], typer.Option(help="A rater; repeat for several.")],
     kind: Annotated[str, typer.Option(help="pilot, main or drift.")] = "main",
-    size: Annotated[int | None, typer.Option(help="How many items, with again=ROUND.")] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Only items with this code (CODE or FACET:CODE), disagreement (any, open or settled), round, year, "
+            "tag, family or attribute of the study; repeat for several.",
+        ),
+    ] = None,
+    size: Annotated[int | None, typer.Option(help="Draw this number of items at random; default: all.")] = None,
     without: Annotated[list[str] | None, typer.Option(help="Leave out the items of this round.")] = None,
     set_size: Annotated[int | None, typer.Option(help="Items per set, if the round proceeds in sets.")] = None,
     overlap: Annotated[float, typer.Option(help="The share of items that all raters get.")] = 1.0,
@@ -268,15 +276,20 @@ def add(
 ) -> None:
     """Check a round, append it to study.toml, and preview its items and assignment.
 
-    Example: quaestor round add second-pilot --kind pilot --items sample=pilot --facet relevance --rater rater-1
+    Example: quaestor round add main --items after=candidates --without pilot --size 60 --facet topic --rater rater-1
     """
     from datetime import datetime
 
     from quaestor.base.clock import parse_utc
     from quaestor.coding.round_setup import add_round, preview_planned_round
     from quaestor.study.folder import open_study
+    from quaestor.study.settings.coding import ItemConditions
 
+    conditions: dict[str, Any] = dict(named_values(where or [], "KEY=VALUE"))
+    attributes = {key: conditions.pop(key) for key in list(conditions) if key not in ItemConditions.model_fields}
+    conditions |= {"attributes": attributes} if attributes else {}
     item_source: dict[str, Any] = {
+        "where": conditions or None,
         "size": size, "set_size": set_size, "without": without, **named_values([items], "PLACE=NAME")
     }  # fmt: skip
     settings: dict[str, Any] = {
@@ -293,10 +306,7 @@ def add(
         print_json({"round": round_settings.round, **preview.as_json()})
         return
     shares = ", ".join(f"{share.rater} {number(share.items)}" for share in preview.shares)
-    say(
-        f"{round_settings.round} is in study.toml"
-        + (f": {count_of(preview.items, 'item')}, {shares}" if shares else "")
-    )
+    say(f"{round_settings.round} is in study.toml" + (f": {preview.selection}; {shares}" if shares else ""))
     say(
         f"It cannot be opened yet: {preview.obstacle}"
         if preview.obstacle

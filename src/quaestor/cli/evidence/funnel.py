@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from quaestor.base.errors import InputError
+from quaestor.base.names import count_of
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, errors, number, print_json
 
 if TYPE_CHECKING:
@@ -46,16 +47,19 @@ def funnel(
     for chosen in strands:
         with errors().status(f"Running the funnel of {chosen.strand_title} …"):
             result = run_funnel(chosen)
-            figure = write_funnel_svg(chosen, result)
+            figure = write_funnel_svg(chosen, result) if chosen.funnel.steps else None
         if json:
             lines += _funnel_lines(result, chosen.strand if opened.settings.strands else None)
             if result.note:
                 errors().print(f"Note: {result.note}", soft_wrap=True, markup=False)
             continue
-        if len(strands) > 1:
-            console().print(f"\n{chosen.strand_title}: {number(result.entered)} items", soft_wrap=True, markup=False)
-        _show(result, examples)
-        errors().print(f"Figure written to {figure}", soft_wrap=True)
+        if len(strands) > 1 or figure is None:
+            kept = "" if figure else ", all kept"
+            heading = f"\n{chosen.strand_title}: {count_of(result.entered, 'item')}{kept}"
+            console().print(heading, soft_wrap=True, markup=False)
+        if figure:
+            _show(result, examples)
+            errors().print(f"Figure written to {figure}", soft_wrap=True)
     if json:
         print_json(lines)
 
@@ -197,7 +201,7 @@ def _list_matching_items(opened: Study, filters: dict[str, Any], limit: int, out
     from quaestor.search.results import find_items, open_search, write_results
 
     query = Query(**filters).validated()
-    with errors().status("Searching …"), open_search(opened) as search:
+    with errors().status("Searching …"), open_search(opened, query) as search:
         if out is not None:
             write_results(search, query, out)
         result = find_items(search, query, limit)
@@ -263,6 +267,9 @@ def sample(
     confidence: Annotated[float, typer.Option(help="The confidence level.")] = 0.95,
     margin: Annotated[float, typer.Option(help="The margin of error.")] = 0.05,
     by: Annotated[str | None, typer.Option(help="Stratify by `year` or `family`.")] = None,
+    without: Annotated[
+        list[str] | None, typer.Option(help="Leave out the items of this round; repeat for several.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Default: the study's seed.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the items to this CSV or XLSX file.")] = None,
     study: StudyOption = None,
@@ -277,7 +284,7 @@ def sample(
     described = None
     if name is None:
         described = build_sample_settings(
-            after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed
+            after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed, without=without or ()
         )
     drawn = draw_sample(chosen_study(study), name, described)
     if out is not None:

@@ -225,6 +225,8 @@ class RoundPlan:
     proposals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     origin: str = ""
     """The source of the items: a feature whose authors can withdraw, or `EVIDENCE`; empty in older plans."""
+    selection: str = ""
+    """How the items were selected, in words; empty in older plans."""
 
     def facet(self, name: str) -> Facet:
         return next(facet for facet in self.facets if facet.id == name)

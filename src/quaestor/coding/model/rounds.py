@@ -26,7 +26,7 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
         if person in state.new_names:
             raise StateError(f"{person!r} is called {state.current_name(person)!r} now: correct the name in study.toml")
     if not plan.items:
-        raise StateError(f"the round {plan.round!r} has no items: check its funnel step or sample")
+        raise StateError(f"the round {plan.round!r} has no items: check where its items come from")
     if plan.tie_breaker in plan.raters:
         raise StateError(
             f"{plan.tie_breaker!r} rates in {plan.round!r} and cannot be its tie-breaker: name somebody else"

@@ -50,6 +50,8 @@ class RoundOverview:
     kind: str
     status: str  # not opened, open, closed
     items: int
+    selection: str
+    """How its items were selected; empty before it is opened."""
     facets: tuple[str, ...]
     slots: tuple[SlotProgress, ...]
     acts: tuple[str, ...]
@@ -113,6 +115,7 @@ def _build_unopened(study: Study, round_settings: RoundSettings) -> RoundOvervie
         kind=round_settings.kind,
         status=NOT_OPENED,
         items=0,
+        selection="",
         facets=round_settings.facets,
         slots=tuple(SlotProgress(rater, rater, 0, 0) for rater in round_settings.raters),
         acts=("open", "change") if is_editable(study, round_settings.round) else ("open",),
@@ -149,6 +152,7 @@ def _build_opened(study: Study, state: State, round_state: RoundState) -> RoundO
         kind=plan.kind,
         status=round_state.status,
         items=len(round_state.items_left()),
+        selection=plan.selection,
         facets=tuple(facet.id for facet in plan.facets),
         slots=slots,
         acts=_list_acts(state, round_state, lead, rated),

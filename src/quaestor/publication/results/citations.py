@@ -13,7 +13,7 @@ from typing import Any
 
 from quaestor.base.errors import SettingsError
 from quaestor.base.names import suggest
-from quaestor.coding.model.codebook.history import History, list_differences
+from quaestor.coding.model.codebook.history import History, find_last_import, list_differences
 from quaestor.coding.model.records import Code, Codebook, Difference
 from quaestor.study.folder import Study
 from quaestor.study.settings.publication import Conditions, ValueSettings
@@ -122,7 +122,8 @@ class _Resolver:
 
     def _describe_change(self, code: str) -> str:
         """Returns which act changed the meaning of a code since the citations were written; empty if none did."""
-        checked = min(self.study.settings.results.codebook or 1, self.history.latest.version)
+        imported = find_last_import(self.history.changes) or 1
+        checked = min(self.study.settings.results.codebook or imported, self.history.latest.version)
         versions = range(checked, self.history.latest.version + 1)
         since = next((version for version in versions if code in self.history.at(version).codes), None)
         if since is None or not self._find_difference(since, self.history.latest.version, code):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quaestor.base.errors import SettingsError, StateError
+from quaestor.coding.model.codebook.history import find_last_import
 from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
 from quaestor.evidence.facts_cache import find_item_facts
@@ -81,7 +82,7 @@ def find_synthetic_note(study: Study) -> str:
 
 def _label_codes(study: Study, state: State, book: Codebook, like: StudyResults | None) -> dict[str, str]:
     """Returns labels by id; those of an older version that differs from the taxonomy file go by the names of codes."""
-    versions = state.history.versions[1:]
+    versions = state.history.versions[find_last_import(state.history.changes) or 1 :]
     if study.settings.results.taxonomy is None:
         return label_codes(study, versions)
     if like is None or all(book is not version for version in versions):

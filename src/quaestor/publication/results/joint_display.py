@@ -280,4 +280,5 @@ def _share_cell(counted: StrandShare) -> Cell:
 def plan_figure(joint: JointDisplay, *, narrow: bool = False) -> FigurePlan:
     rows = [(name, [strand.share_of(code) for strand in joint.strands]) for code, name in joint.codes.items()]
     titles = [f"{strand.title} ({len(strand.units):,} {strand.unit})" for strand in joint.strands]
-    return FigurePlan("joint_display", (titles, rows), {"title": joint.title, "narrow": narrow})
+    title = f"{joint.title}: shares with 95% intervals"
+    return FigurePlan("joint_display", (titles, rows), {"title": title, "narrow": narrow})

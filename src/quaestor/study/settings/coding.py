@@ -113,14 +113,43 @@ def _is_number(text: str) -> bool:
         return False
 
 
+class ItemConditions(Settings):
+    """Conditions on the items of a round; an item must meet all of them."""
+
+    code: Name | None = None
+    """The decided answer: a code with all codes below it, as CODE or FACET:CODE, or the text of an answer."""
+    disagreement: Literal["any", "open", "settled"] | None = None
+    round: Name | None = None
+    """The round, or the published decisions, that `code` and `disagreement` are about; default: all."""
+    year: Annotated[int, Field(ge=1, le=9999)] | None = None
+    tag: Name | None = None
+    family: Name | None = None
+    attributes: dict[Name, Name] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _check_conditions(self) -> Self:
+        if not self.describe():
+            raise ValueError("where needs a condition, for example code, disagreement, year or family")
+        return self
+
+    def describe(self) -> str:
+        """Returns the conditions as text."""
+        values = self.model_dump(exclude={"attributes"}, exclude_none=True) | self.attributes
+        return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
 class RoundItems(Settings):
-    """The items of a round; `strand` means everything that the strand's funnel keeps."""
+    """The items of a round: those of one source that meet `where` and are in no round of `without`.
+
+    `strand` means everything that the strand's funnel keeps; `size` draws some of the items.
+    """
 
     strand: Name | None = None
     after: Name | None = None
     sample: Name | None = None
     kept_by: Name | None = None
     again: Name | None = None
+    where: ItemConditions | None = None
     size: Annotated[int, Field(ge=1)] | None = None
     without: tuple[Name, ...] = ()
     set_size: Annotated[int, Field(ge=1)] | None = None
@@ -129,8 +158,8 @@ class RoundItems(Settings):
     def _check_origin(self) -> Self:
         if sum(bool(source) for source in (self.after, self.strand, self.sample, self.kept_by, self.again)) != 1:
             raise ValueError("items need exactly one of after, strand, sample, kept_by or again")
-        if self.size is not None and self.again is None:
-            raise ValueError("size needs again: it is the number of items of an earlier round to rate again")
+        if self.size is not None and self.sample is not None:
+            raise ValueError("size does not go with sample: set the size of the sample, or draw from a step with after")
         return self
 
 

@@ -107,7 +107,7 @@ class FunnelSettings(Settings):
 
 
 class SampleSettings(Settings):
-    """A seeded sample of the items that a step of a funnel kept."""
+    """A seeded sample of the items that a step of a funnel kept and that no round in `without` has."""
 
     strand: Name | None = None
     after: Name | None = None
@@ -115,4 +115,5 @@ class SampleSettings(Settings):
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.05
     by: Literal["year", "family"] | None = None
+    without: tuple[Name, ...] = ()
     seed: Seed | None = None

@@ -15,6 +15,7 @@ from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import Name, Seed, Settings, read_toml
 from quaestor.study.settings.coding import (
     FacetSettings,
+    RoundItems,
     RoundSettings,
     check_conditions,
     check_round_conditions,
@@ -102,6 +103,10 @@ class StudySettings(Settings):
             of_strand = _step_names(self.strands[sample.strand]) if sample.strand is not None else steps
             if sample.after is not None and sample.after not in of_strand:
                 raise ValueError(_unknown(f"samples.{name}.after", sample.after, of_strand))
+            rounds = [round_settings.round for round_settings in self.rounds]
+            for before in sample.without:
+                if before not in rounds:
+                    raise ValueError(_unknown(f"samples.{name}.without", before, rounds))
         check_conditions(self.facets)
         self._rounds_exist(steps)
         self._results_exist()
@@ -170,13 +175,28 @@ class StudySettings(Settings):
                 for before in earlier:
                     if before not in names:
                         raise ValueError(_unknown(f"{key}.{field}", before, names))
-            if round_state.items.after is not None and round_state.items.after not in steps:
-                raise ValueError(_unknown(f"{key}.items.after", round_state.items.after, steps))
-            if round_state.items.strand is not None and round_state.items.strand not in self.strands:
-                raise ValueError(_unknown(f"{key}.items.strand", round_state.items.strand, self.strands))
-            if round_state.items.sample is not None and round_state.items.sample not in self.samples:
-                raise ValueError(_unknown(f"{key}.items.sample", round_state.items.sample, self.samples))
+            self._check_round_items(f"{key}.items", round_state.items, steps, names)
             names.append(round_state.round)
+
+    def _check_round_items(self, key: str, items: RoundItems, steps: list[str], earlier: list[str]) -> None:
+        if items.after is not None and items.after not in steps:
+            raise ValueError(_unknown(f"{key}.after", items.after, steps))
+        if items.strand is not None and items.strand not in self.strands:
+            raise ValueError(_unknown(f"{key}.strand", items.strand, self.strands))
+        if items.sample is not None and items.sample not in self.samples:
+            raise ValueError(_unknown(f"{key}.sample", items.sample, self.samples))
+        if items.where is not None:
+            if items.where.family is not None and items.where.family not in self.families:
+                raise ValueError(_unknown(f"{key}.where.family", items.where.family, self.families))
+            for attribute in items.where.attributes:
+                if attribute not in self.attributes:
+                    raise ValueError(_unknown(f"{key}.where.attributes", attribute, self.attributes))
+        for before in self.samples[items.sample].without if items.sample is not None else ():
+            if before not in earlier:
+                raise ValueError(
+                    f"{key}.sample is {items.sample!r}, which leaves out the items of {before!r}: "
+                    "that round must come earlier in the file"
+                )
 
     def _check_passages_are_separate(self, key: str, round_settings: RoundSettings) -> None:
         """Raises ValueError if a round mixes passages with other facets: passages are coded on a separate page."""

@@ -1,7 +1,8 @@
 """Parses and evaluates conditions on earlier answers: `onnx = yes and not (problems includes none)`.
 
 Syntax: `QUESTION = OPTION`, `QUESTION != OPTION`, `QUESTION includes OPTION`, `QUESTION >= 3` (and `>`, `<`, `<=`),
-`QUESTION.ROW = STEP` in a matrix, `QUESTION answered`; joined by `and`, `or`, `not` and parentheses.
+`QUESTION < 2024-05-31`, `QUESTION.ROW = STEP` in a matrix, `QUESTION answered`; joined by `and`, `or`, `not` and
+parentheses.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from quaestor.base.errors import InputError
 
 _TOKEN = re.compile(r"""\s*(?:(?P<mark>!=|>=|<=|=|>|<|\(|\))|"(?P<quoted>[^"]*)"|(?P<word>[^\s()=<>!"]+))""")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _COMPARE = ("=", "!=", ">", ">=", "<", "<=", "includes")
 _DEEPEST = 50
 Said = Mapping[str, Mapping[str, Any]]
@@ -55,11 +58,11 @@ class Condition:
         if self.compare == "answered":
             return not self.row or self.row in {**answer.get("rows", {}), **answer.get("texts", {})}
         if self.compare in (">", ">=", "<", "<="):
-            return _compared(answer.get("number"), self.compare, self.value)
+            return _compared(answer.get("number", answer.get("date")), self.compare, self.value)
         rows = answer.get("rows", {})
         chosen = [rows[self.row]] if self.row in rows else list(answer.get("choices", ()))
-        if "number" in answer:
-            return _compared(answer["number"], self.compare, self.value)
+        if "number" in answer or "date" in answer:
+            return _compared(answer.get("number", answer.get("date")), self.compare, self.value)
         if self.compare == "!=":
             return self.value not in chosen and bool(chosen)
         if self.compare == "includes":
@@ -179,23 +182,26 @@ def _test(words: str, tokens: list[str], place: int) -> tuple[Condition, int]:
             f"the condition {words!r} cannot be read at {tokens[place]!r}: write a test such as `QUESTION = ANSWER`"
         )
     value = tokens[place + 2]
-    if compare in (">", ">=", "<", "<=") and not _is_number(value):
-        raise InputError(f"the condition {words!r} compares with {value!r}: use a number")
+    if compare in (">", ">=", "<", "<=") and _as_ordered(value) is None:
+        raise InputError(f"the condition {words!r} compares with {value!r}: use a number, or a date such as 2024-05-31")
     return Condition(words, "test", question=question, row=row, compare=compare, value=value), place + 3
 
 
-def _is_number(text: str) -> bool:
+def _as_ordered(text: str) -> tuple[str, float] | None:
+    """Returns a number or a date as something that can be compared with its like; None if a text is neither."""
     try:
-        float(text)
+        if _DATE.fullmatch(text):
+            return "date", date.fromisoformat(text).toordinal()
+        return "number", float(text)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _compared(answer: Any, compare: str, value: str) -> bool:
-    if answer is None or not _is_number(str(answer)) or not _is_number(value):
+    known, other = _as_ordered(str(answer)), _as_ordered(value)
+    if known is None or other is None or known[0] != other[0]:
         return False
-    left, right = float(answer), float(value)
+    left, right = known[1], other[1]
     return {
         "=": left == right, "!=": left != right, ">": left > right, ">=": left >= right, "<": left < right,
         "<=": left <= right,

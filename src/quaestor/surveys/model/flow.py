@@ -49,18 +49,25 @@ def shown_pages(questionnaire: Questionnaire, answers: Answers) -> list[Page]:
     path.
     """
     pages = []
-    known: dict[str, Answer] = {}
+    known = _hidden_answers(questionnaire, answers)
     for page in questionnaire.pages:
         if page.show_if is not None and not page.show_if.holds(known):
             continue
         shown = []
-        for question in page.questions:
+        asked = [question for question in page.questions if not kind_of(question).is_hidden]
+        for question in asked:
             if is_shown(question, known):
                 shown.append(question)
                 known[question.id] = answers.get(question.id, {})
-        if shown or not page.questions:
+        if shown or not page.questions or (page.text and not asked):
             pages.append(replace(page, questions=tuple(shown)))
     return pages
+
+
+def _hidden_answers(questionnaire: Questionnaire, answers: Answers) -> dict[str, Answer]:
+    """Returns the answers that were set when the response began."""
+    hidden = (question.id for question in questionnaire.questions() if kind_of(question).is_hidden)
+    return {name: answers[name] for name in hidden if name in answers}
 
 
 def is_shown(question: Question, answers: Answers) -> bool:
@@ -107,7 +114,7 @@ def _may_come(questionnaire: Questionnaire, response: Response, page: str) -> li
         question.id
         for other in questionnaire.pages
         for question in other.questions
-        if other.id == page or other.id not in response.sent
+        if (other.id == page or other.id not in response.sent) and not kind_of(question).is_hidden
     }
     return [other for other in questionnaire.pages if other.id not in shown and unanswered & _asks_about(other)]
 
@@ -131,9 +138,11 @@ def validate_page(
     problems: dict[str, str] = {}
     known = _shown_answers(questionnaire, response.answers)
     for question in whole.questions:
-        if not is_shown(question, known) or not (question.id in listed or _is_sent(question, form)):
-            continue  # a question that depends on this page is asked when the page is shown again
         kind = kind_of(question)
+        if kind.is_hidden or not is_shown(question, known):
+            continue
+        if question.id not in listed and not _is_sent(question, form):
+            continue  # a question that depends on this page is asked when the page is shown again
         try:
             answer = kind.read_form(question, form)
         except InputError as error:
@@ -178,9 +187,10 @@ def _listed(page: Page, form: Form) -> list[str]:
 
 
 def _shown_answers(questionnaire: Questionnaire, answers: Answers) -> dict[str, Answer]:
-    """Returns the answers to questions that are shown."""
+    """Returns the answers to questions that are shown, and those that were set when the response began."""
     shown = [question.id for page in shown_pages(questionnaire, answers) for question in page.questions]
-    return {name: answers[name] for name in shown if name in answers}
+    known = {name: answers[name] for name in shown if name in answers}
+    return {**_hidden_answers(questionnaire, answers), **known}
 
 
 def _left_behind(questionnaire: Questionnaire, answers: Answers) -> tuple[str, ...]:

@@ -20,6 +20,8 @@ _WORDS_A_SECOND = 4.0
 def estimate_seconds(question: Question) -> float:
     """Estimates the seconds to read a question with its options and to answer it."""
     kind = kind_of(question)
+    if kind.is_hidden:
+        return 0.0
     words = [question.text, question.hint, *(row.label for row in question.rows)]
     words += [f"{option.label} {option.description}" for option in question.options]
     parts = len(kind.counted_parts(question))

@@ -6,7 +6,8 @@ opened: a question would be asked by mistake, or an answer would be lost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from quaestor.base.errors import Problem
@@ -14,10 +15,97 @@ from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.flow import find_placeholders
 from quaestor.surveys.model.paths import Reach, find_reach
-from quaestor.surveys.model.question_checks import find_repeated, question_problems
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.records import AGREE, DECLINE, Page, Question, Questionnaire
+from quaestor.surveys.model.records import AGREE, DECLINE, Option, Page, Question, Questionnaire
 from quaestor.surveys.model.wording.catalogue import word_problems
+
+
+def question_problems(question: Question) -> Iterator[Problem]:
+    where = f"question {question.id}"
+    if not question.text.strip():
+        yield Problem(where, "it has no text: write one")
+    yield from kind_of(question).check_options(question)
+    yield from kind_of(question).check_keys(question)
+    yield from _options(question, where)
+    yield from _rows(question, where)
+    yield from _scale(question, where)
+    if question.low is not None and question.high is not None and question.low > question.high:
+        words = f"low is {question.low:g} and high is {question.high:g}, so no number is valid: swap them"
+        yield Problem(where, words)
+    yield from (Problem(where, words, grave=False) for words in _meaningless_keys(question))
+
+
+def _options(question: Question, where: str) -> Iterator[Problem]:
+    what = f"{kind_of(question).option_word}s"
+    for code in find_repeated(option.code for option in question.options):
+        yield Problem(where, f"two of its {what} have the code {code!r}, so only one can be chosen: change one")
+    for label in find_repeated(option.label for option in question.options if option.label.strip()):
+        yield Problem(where, f"two of its {what} read {label!r}: make them different", grave=False)
+    for option in question.options:
+        if not option.label.strip():
+            yield Problem(where, f"the option {option.code!r} has no label: write one")
+        yield from _option(question, option, where)
+
+
+def _option(question: Question, option: Option, where: str) -> Iterator[Problem]:
+    kind = kind_of(question)
+    if option.alone and not kind.has_several_choices:
+        words = f"the option {option.code!r} is `alone`, which has no effect in a single choice: remove `alone`"
+        yield Problem(where, words, grave=False)
+    for key in kind.meaningless_option_keys:
+        if getattr(option, key):
+            words = f"`{key}` of {option.code!r} has no effect in a {question.kind}: remove it"
+            yield Problem(where, words, grave=False)
+
+
+def _rows(question: Question, where: str) -> Iterator[Problem]:
+    if "rows" not in kind_of(question).takes:
+        return
+    if not question.rows:
+        yield Problem(where, "it has no rows: add some")
+    for code in find_repeated(row.code for row in question.rows):
+        yield Problem(where, f"two of its rows have the code {code!r}: give each its own code")
+    for row in question.rows:
+        if not row.label.strip():
+            yield Problem(where, f"the row {row.code!r} has no label: write one")
+
+
+def _scale(question: Question, where: str) -> Iterator[Problem]:
+    for name, code in (("centre", question.centre), ("attention", question.attention)):
+        if code and question.option(code) is None:
+            codes = ", ".join(option.code for option in question.options) or "none"
+            yield Problem(where, f"{name} is {code!r}, which is not one of its options: {codes}")
+
+
+def _meaningless_keys(question: Question) -> Iterator[str]:
+    takes = kind_of(question).takes
+    bounds = [
+        question.low is not None,
+        question.high is not None,
+        question.whole,
+        bool(question.unit or question.convert),
+    ]
+    meaningless = {
+        "options": bool(question.options) and "options" not in takes,
+        "rows": bool(question.rows) and "rows" not in takes,
+        "low, high, whole or unit": any(bounds) and "bounds" not in takes,
+        "earliest or latest": bool(question.earliest or question.latest) and "days" not in takes,
+        "step, low_label or high_label": (question.step != 1 or bool(question.low_label or question.high_label))
+        and "slider" not in takes,
+        "min_choices or max_choices": bool(question.min_choices or question.max_choices) and "several" not in takes,
+        "pattern": bool(question.pattern) and "pattern" not in takes,
+        "max_length": question.max_length != Question.max_length and "link" not in takes,
+        "shuffle": question.shuffle and "options" not in takes,
+    }
+    for name, is_meaningless in meaningless.items():
+        if is_meaningless:
+            yield f"{name} has no effect in a question of kind {question.kind!r}: remove it"
+
+
+def find_repeated(names: Iterable[str]) -> list[str]:
+    """Returns the names that occur more than once."""
+    return [name for name, times in Counter(names).items() if times > 1]
+
 
 _MOST_NAMED = 6
 WHOLE = "survey"
@@ -104,12 +192,13 @@ def _consent(survey: Questionnaire) -> Iterator[Problem]:
         return
     consent = order[first]
     page = survey.page_of(consent.id)
-    for question in order[:first]:
+    for question in (question for question in order[:first] if not kind_of(question).is_hidden):
         yield Problem(name_part(question), f"this is asked before consent: move it after {consent.id!r}")
     if consent.show_if is not None or (page is not None and page.show_if is not None):
         yield Problem(name_part(consent), "not everybody is asked for consent: remove the condition")
     for question in () if page is None else page.questions:
-        if not kind_of(question).asks_consent and question not in order[:first]:
+        kind = kind_of(question)
+        if not (kind.asks_consent or kind.is_hidden) and question not in order[:first]:
             words = f"this is on the same page as {consent.id!r}, so respondents who decline see it too"
             yield Problem(name_part(question), f"{words}: move it to the next page", grave=False)
     for code, what in ((AGREE, "agree"), (DECLINE, "decline")):
@@ -158,6 +247,9 @@ def _in_place(
             names = suggest(name, survey.research) or "none: add it under [research]"
             yield Problem(where, f"it answers {name!r}, which is not a research question, available: {names}")
     page = survey.page_of(question.id)
+    if kind_of(question).is_hidden and (condition is not None or (page is not None and page.show_if is not None)):
+        words = "its answer is set when a response begins, so neither it nor its page can depend on answers"
+        yield Problem(where, f"{words}: remove the condition")
     seen = page is None or page.id in reached.pages
     if not wrong and seen and reached.whole and question.id not in reached.questions:
         options = ", and none of its options can be chosen" if question.options else ""

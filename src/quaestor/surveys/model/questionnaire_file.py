@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -46,7 +47,11 @@ def check_factor(text: str) -> None:
 Id = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[a-z0-9][a-z0-9_-]*$")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Factor = Annotated[float, BeforeValidator(read_factor), Field(gt=0, allow_inf_nan=False)]
-Day = Annotated[str, StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$")]
+Day = Annotated[
+    str,
+    BeforeValidator(lambda value: value.isoformat() if isinstance(value, date) else value),
+    StringConstraints(pattern=r"^\d{4}-\d{2}-\d{2}$"),
+]
 
 
 def _as_labelled(value: Any) -> Any:
@@ -94,6 +99,17 @@ class QuestionSettings(Settings):
     whole: bool = False
     unit: Words = ""
     convert: dict[str, Factor] = Field(default_factory=dict)
+    min_choices: Annotated[int, Field(ge=0)] = 0
+    max_choices: Annotated[int, Field(ge=0)] = 0
+    pattern: Annotated[str, StringConstraints(max_length=500)] = ""
+    pattern_message: Words = ""
+    pattern_example: str = ""
+    max_length: Annotated[int, Field(ge=1, le=500)] = Question.max_length
+    step: Annotated[Number, Field(gt=0)] = 1.0
+    low_label: Words = ""
+    high_label: Words = ""
+    earliest: Day | Literal[""] = ""
+    latest: Day | Literal[""] = ""
 
     @field_validator("kind", mode="plain")
     @classmethod
@@ -259,6 +275,17 @@ class _Reader:
                 whole=settings.whole,
                 unit=self._words(settings.unit),
                 convert=settings.convert,
+                min_choices=settings.min_choices,
+                max_choices=settings.max_choices,
+                pattern=settings.pattern,
+                pattern_message=self._words(settings.pattern_message),
+                pattern_example=settings.pattern_example,
+                max_length=settings.max_length,
+                step=settings.step,
+                low_label=self._words(settings.low_label),
+                high_label=self._words(settings.high_label),
+                earliest=settings.earliest,
+                latest=settings.latest,
             )
         except InputError as error:
             raise InputError(f"the question {settings.id!r}: {error}") from None

@@ -90,6 +90,24 @@ class Question:
     convert: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     """By an earlier unit: the factor that converts a number in it to `unit`."""
 
+    min_choices: int = 0
+    max_choices: int = 0
+    """How many options of a multiple choice must and may be chosen; 0 for any number."""
+    pattern: str = ""
+    """A regular expression that the whole text must match."""
+    pattern_message: str = ""
+    pattern_example: str = ""
+    """A text that matches; previews and simulated respondents answer with it."""
+    max_length: int = 100
+    """The maximum characters of a value in the link."""
+    step: float = 1.0
+    low_label: str = ""
+    high_label: str = ""
+    """What the ends of a slider mean."""
+    earliest: str = ""
+    latest: str = ""
+    """The first and the last day that a date can be, as YYYY-MM-DD."""
+
     def option(self, code: str) -> Option | None:
         return next((option for option in self.options if option.code == code), None)
 

@@ -45,6 +45,8 @@ class PreviewPage:
     kept: tuple[tuple[str, str], ...] = ()
     """Fields of other pages, as hidden inputs."""
     hidden: tuple[HiddenQuestion, ...] = ()
+    variants: tuple[tuple[Question, str], ...] = ()
+    """Questions whose answer is a variant, and the variant of this preview."""
 
 
 def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> PreviewPage:
@@ -53,10 +55,20 @@ def walk(study: Study, name: str, form: Form, language: str = "", step: str = ""
     sent = [page for page in form.get("sent", ()) if any(known_page.id == page for known_page in questionnaire.pages)]
     if step == NEXT and at:
         sent.append(at)
-    begun = Response("preview", name, 0, ResponseStatus.OPEN, {}, questionnaire.language, _SEED)
+    hidden = {
+        question.id: _typed(question, form) or next(iter(kind_of(question).examples(question, ())))
+        for question in questionnaire.questions()
+        if kind_of(question).is_hidden
+    }
+    begun = Response("preview", name, 0, ResponseStatus.OPEN, hidden, questionnaire.language, _SEED)
     if step == BACK:
         sent = _sent_before(questionnaire, begun, sent, at, form)
-    return _reached(questionnaire, begun, sent, form)
+    variants = tuple(
+        (question, hidden[question.id]["choices"][0])
+        for question in questionnaire.questions()
+        if question.id in hidden and question.options
+    )
+    return replace(_reached(questionnaire, begun, sent, form), variants=variants)
 
 
 def _sent_before(questionnaire: Questionnaire, begun: Response, sent: Sequence[str], at: str, form: Form) -> list[str]:
@@ -94,7 +106,7 @@ def _reached(questionnaire: Questionnaire, begun: Response, sent: Sequence[str],
 
 
 def _is_asked(question: Question, response: Response, typed: Mapping[str, Answer]) -> bool:
-    return is_shown(question, {**response.answers, **typed})
+    return not kind_of(question).is_hidden and is_shown(question, {**response.answers, **typed})
 
 
 def _replayed(

@@ -104,5 +104,9 @@ def write_results(surveys: Surveys, results: SurveyResults, folder: Path) -> lis
 def demographic_questions(results: SurveyResults) -> list[str]:
     """Returns the choice questions that address no research question, in a questionnaire that has some."""
     choices = [result.question for result in results.tabled if kind_of(result.question).is_choice]
-    about = [question.id for question in choices if not question.answers and not question.attention]
+    about = [
+        question.id
+        for question in choices
+        if not (question.answers or question.attention or kind_of(question).is_hidden)
+    ]
     return about if len(about) < len(choices) else []

@@ -50,8 +50,8 @@ def write_notes(result: QuestionResult) -> tuple[str, ...]:
 
 
 def write_remarks(result: QuestionResult) -> list[str]:
-    """Returns notes on the numbers: options that only some versions offer, and numbers that are too large."""
-    remarks = []
+    """Returns notes on the numbers: what has no cell, options that only some versions offer, implausible numbers."""
+    remarks = kind_of(result.question).remarks(result)
     if result.partly:
         some = ", ".join(f"{label} ({could:,})" for label, could in result.partly)
         remarks.append(f"Versions differ, so not everybody {kind_of(result.question).partly_offered}: {some}.")

@@ -11,7 +11,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from quaestor.surveys.store.quotas import QuotaPlaces, read_change_stamp
 from quaestor.surveys.store.responses import (
     ResponseWithdrawal,
     WithdrawnList,
+    assign_variant,
     build_row,
     find_response,
     hashed,
@@ -144,9 +145,31 @@ class AnswerFile:
 
     # Responses
 
-    def begin(self, survey: str, version: int, code: str, day: str, **more: Any) -> Response:
-        """Adds an empty response; a code that was used before returns its response."""
-        return self.add([(code, _begun(survey, version, day, more), ())])[0]
+    def begin(
+        self,
+        survey: str,
+        version: int,
+        code: str,
+        day: str,
+        variants: Mapping[str, Sequence[str]] | None = None,
+        **more: Any,
+    ) -> Response:
+        """Adds a response without pages, assigned to one of the `variants` of each question that has some.
+
+        A code that was used before returns its response.
+        """
+        with self._file.writing() as writing:
+            known = find_response(writing, code)
+            if known is not None:
+                return known
+            assigned = {
+                name: {"choices": [assign_variant(writing, survey, name, options)]}
+                for name, options in (variants or {}).items()
+            }
+            response = _begun(survey, version, day, more)
+            response = replace(response, answers={**response.answers, **assigned})
+            _insert(writing, code, response)
+            return response
 
     def add(
         self, whole: Sequence[tuple[str, Response, Sequence[tuple[str, Mapping[str, Answer], str]]]]
@@ -159,9 +182,7 @@ class AnswerFile:
                 if known is not None:
                     written.append(known)
                     continue
-                writing.execute(
-                    "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", build_row(code, response)
-                )
+                _insert(writing, code, response)
                 for page, answers, key in pages:
                     add_save(writing, response.id, PageSubmission(code, page, answers, key, response.standing))
                 written.append(response)
@@ -379,9 +400,15 @@ def _is_erased(connection: sqlite3.Connection, response: str) -> bool:
     return row is not None
 
 
+def _insert(writing: sqlite3.Connection, code: str, response: Response) -> None:
+    writing.execute(
+        "INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", build_row(code, response)
+    )
+
+
 def _begun(survey: str, version: int, day: str, more: Mapping[str, Any]) -> Response:
-    settings = {"seed": secrets.randbelow(2**31), **more}
-    return Response(new_id(), survey, version, ResponseStatus.OPEN, {}, day=day, **settings)
+    settings = {"seed": secrets.randbelow(2**31), "answers": {}, **more}
+    return Response(new_id(), survey, version, ResponseStatus.OPEN, day=day, **settings)
 
 
 def _newest(connection: sqlite3.Connection, survey: str) -> SurveyVersion | None:

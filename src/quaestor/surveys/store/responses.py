@@ -37,6 +37,18 @@ def find_response(connection: sqlite3.Connection, code: str) -> Response | None:
     return read_response(row) if row else None
 
 
+def assign_variant(connection: sqlite3.Connection, survey: str, question: str, options: Sequence[str]) -> str:
+    """Returns at random one of the options that the fewest open and finished responses have."""
+    rows = connection.execute(
+        "SELECT json_extract(answers, ?) AS variant, count(*) FROM responses"
+        " WHERE survey = ? AND standing IN (?, ?) GROUP BY variant",
+        (f'$."{question}".choices[0]', survey, ResponseStatus.OPEN.value, ResponseStatus.FINISHED.value),
+    )
+    counts = dict(rows.fetchall())
+    fewest = min(counts.get(option, 0) for option in options)
+    return secrets.choice([option for option in options if counts.get(option, 0) == fewest])
+
+
 def build_row(code: str, response: Response) -> tuple[Any, ...]:
     return (
         response.id, hashed(code), response.survey, response.version, response.standing.value, response.language,

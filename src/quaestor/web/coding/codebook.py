@@ -112,7 +112,7 @@ def _items_of_code(request: Request, code: str) -> str:
 
 
 Fields = Mapping[str, Sequence[str]]
-_OURS = ("csrf", "at")
+_OURS = ("csrf", "at", "stamp")
 
 
 class CodebookActs(Pages):
@@ -148,8 +148,7 @@ class CodebookActs(Pages):
         who, act = require_visitor(request).name, read_text(fields, "act")
         try:
             if act == "import":
-                await self.work(lambda: import_codebook(self.session.coding, None, who))
-                return self.go(request, "codebook")
+                return await self._import(request, fields)
             kind, payload = await self.work(lambda: read_change(fields, self._read_base_version(fields)))
             at = _version(fields, "at")
             await self.work(lambda: change_codebook(self.session.coding, kind, payload, who, at))
@@ -165,13 +164,28 @@ class CodebookActs(Pages):
         about = next((name for name in _list_codes(payload) if name in book.codes), "")
         return self.go(request, "code", urlencode({"code": about})) if about else self.go(request, "codebook")
 
+    async def _import(self, request: Request, fields: Fields) -> Response:
+        """Imports the codebook file as it was previewed; the first import needs no preview."""
+        who, stamp = require_visitor(request).name, read_text(fields, "stamp")
+        book = await self.work(lambda: self._browser.book(viewer(request)))
+        if book.version and not stamp:
+            return await self._preview_change(request, fields)
+        await self.work(lambda: import_codebook(self.session.coding, None, who, stamp))
+        return self.go(request, "codebook")
+
     async def _preview_change(self, request: Request, fields: Fields, refused: str = "", status: int = 409) -> Response:
         who = viewer(request)
         book = await self.work(lambda: self._browser.book(who))
+        is_import = read_text(fields, "act") == "import"
         try:
-            kind, payload = await self.work(lambda: read_change(fields, self._read_base_version(fields)))
-            preview = await self.work(lambda: self._browser.preview(who, kind, payload))
+            if is_import:
+                preview = await self.work(lambda: self._browser.preview_file(who))
+            else:
+                kind, payload = await self.work(lambda: read_change(fields, self._read_base_version(fields)))
+                preview = await self.work(lambda: self._browser.preview(who, kind, payload))
         except QuaestorError as error:
+            if is_import:
+                raise
             return self._form(request, fields, book, str(error), status if refused else 422)
         items = list(dict.fromkeys(item for move in preview.moves for item in move.items))
         titles = await self.work(lambda: self._browser.titles(items)) if items else {}

@@ -48,6 +48,8 @@ from quaestor.web.page import Pages, require_visitor
 from quaestor.web.security.forms import parse_fields, read_fields
 
 Typed = Mapping[str, Sequence[str]]
+_CONDITIONS = ("code", "disagreement", "round", "year", "tag", "family")
+_ATTRIBUTE = "where.attribute."
 _TEXTS = ("round", "kind", "statistic", "measured", "after", "settle", "tie_breaker")
 
 
@@ -83,7 +85,11 @@ def _items(typed: Typed) -> dict[str, Any]:
     items |= {key: value for key in ("size", "set_size") if (value := _first_value(typed, key))}
     if without := _list_values(typed, "without"):
         items["without"] = without
-    return items
+    where: dict[str, Any] = {key: value for key in _CONDITIONS if (value := _first_value(typed, f"where.{key}"))}
+    names = (field.removeprefix(_ATTRIBUTE) for field in typed if field.startswith(_ATTRIBUTE))
+    attributes = {name: value for name in names if (value := _first_value(typed, f"{_ATTRIBUTE}{name}"))}
+    where |= {"attributes": attributes} if attributes else {}
+    return {**items, "where": where} if where else items
 
 
 def build_form_values(settings: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -94,6 +100,9 @@ def build_form_values(settings: Mapping[str, Any]) -> dict[str, list[str]]:
     typed["items"] = [f"{place}={items[place]}"] if place else []
     typed |= {key: [str(items[key])] for key in ("size", "set_size") if items.get(key)}
     typed["without"] = list(items.get("without", ()))
+    where = items.get("where") or {}
+    typed |= {f"where.{key}": [str(where[key])] for key in _CONDITIONS if where.get(key)}
+    typed |= {f"{_ATTRIBUTE}{name}": [value] for name, value in where.get("attributes", {}).items()}
     typed |= {name: list(settings.get(name, ())) for name in ("facets", "raters", "confirms")}
     typed["overlap"] = [f"{100 * settings.get('overlap', 1.0):g}"]
     typed["threshold"] = [f"{settings['threshold']:g}"] if settings.get("threshold") is not None else []
@@ -112,6 +121,10 @@ class RoundForm:
 
     def __init__(self, typed: Typed) -> None:
         self._typed = typed
+
+    @property
+    def has_conditions(self) -> bool:
+        return any(self.value(name) for name in self._typed if name.startswith("where."))
 
     def value(self, name: str) -> str:
         return _first_value(self._typed, name)

@@ -18,7 +18,7 @@ from quaestor.evidence.text_index import Index
 from quaestor.interviews.names.stale_items import refuse_stale_items
 from quaestor.people.directory import Directory
 from quaestor.search.index_job import IndexJob, IndexProgress
-from quaestor.search.index_query import Search
+from quaestor.search.index_query import Search, choose_strand
 from quaestor.search.item_history import build_item_history
 from quaestor.search.query import MAX_SEARCH_LENGTH, Query
 from quaestor.search.results import export_csv, find_items
@@ -71,6 +71,7 @@ class EvidencePages(Pages):
     def _context(self, query: Query, viewer: Viewer, refused: str) -> Mapping[str, Any]:
         study, coding = self.session.study, self.session.coding_if_any
         strands = [(strand.strand, strand.strand_title) for strand in study.in_each_strand()]
+        query = choose_strand(study, coding, query)
         context: dict[str, Any] = {
             "search_query": query, "refused": refused, "results": None, "choices": None, "building": None,
             "strands": strands if len(strands) > 1 else (),
@@ -103,8 +104,10 @@ class EvidencePages(Pages):
 
     async def csv(self, request: Request) -> Response:
         """Exports all results."""
-        viewer, search_query = _viewer(request), Query.from_parameters(request.query_params)
-        study, coding = _in_strand(self.session.study, search_query), self.session.coding_if_any
+        viewer, asked = _viewer(request), Query.from_parameters(request.query_params)
+        coding = self.session.coding_if_any
+        search_query = await self.work(lambda: choose_strand(self.session.study, coding, asked))
+        study = _in_strand(self.session.study, search_query)
         await self.work(lambda: refuse_stale_items(self.session.interviews_if_any, viewer.name))
         lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(study), viewer), search_query))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}

@@ -28,13 +28,14 @@ from quaestor.surveys.payment import (
     release_claims,
     submit_claim,
 )
+from quaestor.surveys.respond import read_link_values
 from quaestor.surveys.status import read_status
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.page import Pages, require_visitor
 from quaestor.web.security.access import Cookie
 from quaestor.web.security.forms import read_fields, require_key
 from quaestor.web.study_session import StudySession
-from quaestor.web.surveys.public_page import PublicPages
+from quaestor.web.surveys.public_page import PublicPages, passed_on
 
 _SHOWN = 100
 
@@ -142,16 +143,20 @@ class ClaimPages(PublicPages):
         if not entrance.begins and not entrance.resumes:
             context = {"survey": survey, "entrance": entrance.access.status, "code": "", "name": entrance.access.survey}
             return self.plain(request, "survey_shut.html", context, 409 if survey is None else 410)
-        return self.form(request, "invited.html", {"survey": survey, "invite": entrance})
+        kept = {} if survey is None or survey.anonymous or entrance.used else request.query_params
+        values = self.link_values(survey, kept)
+        return self.form(request, "invited.html", {"survey": survey, "invite": entrance, **values})
 
     def _invite(self, token: str, language: str) -> InvitationPage | None:
         surveys = self.session.surveys_if_any
         return None if surveys is None else find_invitation(surveys, token, language)
 
     async def _accept_invitation(self, request: Request, token: str, survey: Questionnaire | None) -> Response:
-        key, language = require_key((await read_fields(request)).get("key", "")), survey.language if survey else ""
+        fields = await read_fields(request)
+        key, language = require_key(fields.get("key", "")), survey.language if survey else ""
+        given = read_link_values(survey, passed_on(fields)) if survey else {}
         try:
-            name, code = await self.work(lambda: accept_invitation(self.session.surveys, token, language, key))
+            name, code = await self.work(lambda: accept_invitation(self.session.surveys, token, language, key, given))
         except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "try-later", survey)
         except StateError:  # used or closed since the page was shown: the page says which

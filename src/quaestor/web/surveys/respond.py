@@ -30,6 +30,7 @@ from quaestor.surveys.respond import (
     find_previous_page,
     is_mark,
     page_after,
+    read_link_values,
     read_questionnaire_for,
     require_response,
     show_again,
@@ -42,7 +43,7 @@ from quaestor.surveys.respond import (
 from quaestor.web.security.forms import parse_fields, read_fields, require_key
 from quaestor.web.security.rate_limit import RateLimit
 from quaestor.web.study_session import StudySession
-from quaestor.web.surveys.public_page import PublicPages
+from quaestor.web.surveys.public_page import PublicPages, passed_on
 
 MOST_BEGUN = 30
 """Responses that one address may start per minute; a class in one room gets in within a few minutes."""
@@ -86,7 +87,8 @@ class RespondentPages(PublicPages):
             return self._show_closed(request, access)
         if request.method == "POST":
             return await self._begin_response(request, access)
-        return self.plain(request, "survey_begin.html", {"survey": access.questionnaire})
+        values = self.link_values(access.questionnaire, request.query_params)
+        return self.plain(request, "survey_begin.html", {"survey": access.questionnaire, **values})
 
     async def _begin_response(self, request: Request, access: SurveyAccess) -> Response:
         wait = self._pace.wait(request.client.host if request.client else "")
@@ -95,11 +97,13 @@ class RespondentPages(PublicPages):
             answer.headers["Retry-After"] = str(int(wait.total_seconds()) + 1)
             return answer
         language = access.questionnaire.language if access.questionnaire else ""
-        key = require_key((await read_fields(request)).get("key", ""))
+        fields = await read_fields(request)
+        key = require_key(fields.get("key", ""))
+        given = read_link_values(access.questionnaire, passed_on(fields)) if access.questionnaire else {}
 
         def first() -> str:
             code = code_at_entrance(self._surveys, access.survey, key)
-            return begin_response(self._surveys, access.survey, language, code=code)[0]
+            return begin_response(self._surveys, access.survey, language, code=code, given=given)[0]
 
         try:
             code = await self.work(first)

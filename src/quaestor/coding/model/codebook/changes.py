@@ -56,9 +56,8 @@ def build_code(payload: Payload, *, since: int, facet: str = "", parent: str = "
 
 
 def _import(book: Codebook, payload: Payload) -> Codebook:
-    if book.version > 1:
-        raise StateError("the study already has a codebook: change it with the commands of `quaestor codebook`")
-    book = replace(book, name=str(payload.get("name", "")))
+    """Replaces the whole codebook; an import is recorded only while no rating can refer to a code."""
+    book = Codebook(book.version, str(payload.get("name", "")))
     for facet in payload["facets"]:
         book = _add_facet(book, facet)
     across = []

@@ -88,7 +88,7 @@ def write_codebook(book: Codebook) -> str:
     for facet_id in book.facets:
         for root in book.children("", facet_id):
             for code in _list_branch(book, root):
-                codes.append(tomlkit.item(_build_entry(book, code)))
+                codes.append(tomlkit.item(build_entry(book, code)))
     if len(facets):
         document["facet"] = facets
     if len(codes):
@@ -100,7 +100,8 @@ def _list_branch(book: Codebook, code: Code) -> list[Code]:
     return [code, *(below for child in book.children(code.id) for below in _list_branch(book, child))]
 
 
-def _build_entry(book: Codebook, code: Code) -> dict[str, Any]:
+def build_entry(book: Codebook, code: Code) -> dict[str, Any]:
+    """Returns a code as an entry of the file, without empty fields."""
     entry: dict[str, Any] = {"id": code.id, "facet": code.facet, "name": code.name}
     if code.parent:
         entry["parent"] = code.parent

@@ -16,11 +16,12 @@ from quaestor.coding.model.records import (
     WITHDRAWN,
     Code,
     Codebook,
+    CodeFacet,
     CodeInVersion,
     Difference,
 )
 
-UNDO = "codebook.undo"
+IMPORT, UNDO = "codebook.import", "codebook.undo"
 
 
 @dataclass
@@ -47,6 +48,9 @@ class History:
         undone = list_undone(self.changes)
         if not 1 <= target <= len(self.changes) or target in undone:
             raise StateError(f"there is no change {target} to undo: `quaestor codebook log` lists them")
+        replaced = find_last_import(self.changes)
+        if target < replaced:
+            raise StateError(f"change {target} cannot be undone because change {replaced} replaced the whole codebook")
         if self.changes[target - 1][0] not in CAN_BE_UNDONE | {UNDO}:
             raise StateError(
                 f"change {target} imported the codebook or added a facet and cannot be undone: retire the codes instead"
@@ -88,6 +92,11 @@ class History:
                 return CodeInVersion(code)
 
 
+def find_last_import(changes: Sequence[tuple[str, Payload]]) -> int:
+    """Returns the number of the last import, which replaced everything before it; 0 if there is none."""
+    return max((number for number, (kind, _) in enumerate(changes, start=1) if kind == IMPORT), default=0)
+
+
 def list_undone(changes: Sequence[tuple[str, Payload]]) -> set[int]:
     """Returns the numbers of the changes that are undone; an undo that is itself undone does not count."""
     undone: set[int] = set()
@@ -120,11 +129,7 @@ _DEFINED_BY = ("definition", "use", "not_", "examples", "colour", "key", "across
 
 def list_differences(before: Codebook, after: Codebook) -> list[Difference]:
     """Returns the differences in the order of the later version; a code can have several."""
-    differences = [
-        Difference(facet.id, "facet added", after=" → ".join(facet.levels))
-        for facet in after.facets.values()
-        if facet.id not in before.facets
-    ]
+    differences = _list_facet_differences(before, after)
     for code in after.codes.values():
         old = before.codes.get(code.id)
         if old is None:
@@ -136,6 +141,30 @@ def list_differences(before: Codebook, after: Codebook) -> list[Difference]:
         if code.id not in after.codes and code.active:
             differences.append(Difference(code.id, "withdrawn", before=before.path_name(code.id)))
     return differences
+
+
+NAME_CHANGED = "name changed"
+FACET_DIFFERENCES = ("facet added", "facet changed", "facet removed")
+
+
+def _list_facet_differences(before: Codebook, after: Codebook) -> list[Difference]:
+    """Returns the differences of the facets and of the codebook's own name."""
+    differences = []
+    if before.version and before.name != after.name:
+        differences.append(Difference("", NAME_CHANGED, before.name, after.name))
+    for facet in after.facets.values():
+        old = before.facets.get(facet.id)
+        if old is None:
+            differences.append(Difference(facet.id, "facet added", after=" → ".join(facet.levels)))
+        elif old != facet:
+            differences.append(Difference(facet.id, "facet changed", _describe_facet(old), _describe_facet(facet)))
+    removed = (facet for facet in before.facets.values() if facet.id not in after.facets)
+    return [*differences, *(Difference(facet.id, "facet removed", _describe_facet(facet)) for facet in removed)]
+
+
+def _describe_facet(facet: CodeFacet) -> str:
+    levels = " → ".join(facet.levels)
+    return f"{facet.title}: {levels}" if facet.title else levels
 
 
 def _list_code_differences(before: Codebook, after: Codebook, old: Code, new: Code) -> list[Difference]:

@@ -25,7 +25,7 @@ from quaestor.coding.pages.codebook.change_log import (
     mark_words,
     unmarked,
 )
-from quaestor.coding.pages.codebook.change_preview import ChangePreview, preview_change
+from quaestor.coding.pages.codebook.change_preview import ChangePreview, preview_change, preview_file
 from quaestor.coding.pages.codebook.code_detail import (
     CodeItemCounts,
     CodePage,
@@ -276,6 +276,9 @@ class CodebookBrowser:
 
     def preview(self, viewer: Viewer, kind: str, payload: Mapping[str, Any]) -> ChangePreview:
         return preview_change(self._opened.coding, kind, payload, viewer)
+
+    def preview_file(self, viewer: Viewer) -> ChangePreview:
+        return preview_file(self._opened.coding, viewer)
 
     def titles(self, items: Sequence[str]) -> dict[str, str]:
         """Returns the titles of items; an item that is not in the evidence is its own title."""

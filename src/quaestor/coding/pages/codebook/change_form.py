@@ -187,6 +187,7 @@ _TITLES = {
     "move": "Move",
     "retire": "Retire",
     "undo": "Undo a change",
+    "import": "Import codebook.toml",
 }
 _ABOUT_A_CODE = ("rename", "redefine", "merge", "split", "move", "retire")
 

@@ -10,7 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from quaestor.coding.model.codebook.changes import CAN_BE_UNDONE
-from quaestor.coding.model.codebook.history import UNDO, History, list_differences, list_undone
+from quaestor.coding.model.codebook.history import (
+    FACET_DIFFERENCES,
+    NAME_CHANGED,
+    UNDO,
+    History,
+    find_last_import,
+    list_differences,
+    list_undone,
+)
 from quaestor.coding.model.records import Code, Codebook, Difference
 from quaestor.coding.session import CodingSession
 from quaestor.store.records import Act
@@ -49,7 +57,7 @@ class ChangeLog:
                 if act.kind.startswith("codebook."):
                     self._acts.append(act)
             acts = self._acts[: len(history.changes)]
-        undone = list_undone(history.changes)
+        undone, replaced = list_undone(history.changes), find_last_import(history.changes)
         return [
             CodebookChange(
                 version,
@@ -59,7 +67,7 @@ class ChangeLog:
                 describe_change(act.kind, act.payload, history, version - 1),
                 list_changed_codes(act.kind, act.payload, history),
                 version in undone,
-                version not in undone and act.kind in CAN_BE_UNDONE | {UNDO},
+                version not in undone and version > replaced and act.kind in CAN_BE_UNDONE | {UNDO},
             )
             for version, act in enumerate(acts, start=1)
         ]
@@ -182,20 +190,23 @@ def list_code_differences(before: Codebook, after: Codebook) -> list[CodeDiffere
     """Returns the codes and facets that differ, in the order of the later version."""
     facets, by_code = [], dict[str, list[Difference]]()
     for difference in list_differences(before, after):
-        if difference.what == "facet added":
-            levels = f"facet added, with the levels {difference.after}"
-            facets.append(
-                CodeDifference(
-                    difference.code,
-                    after.facets[difference.code].title or difference.code,
-                    (levels,),
-                    (),
-                    is_code=False,
-                )
-            )
+        if difference.what in (NAME_CHANGED, *FACET_DIFFERENCES):
+            facets.append(_describe_whole(before, after, difference))
         else:
             by_code.setdefault(difference.code, []).append(difference)
     return [*facets, *(_build_difference(before, after, code, differences) for code, differences in by_code.items())]
+
+
+def _describe_whole(before: Codebook, after: Codebook, difference: Difference) -> CodeDifference:
+    """Describes a difference that is not about a code: of a facet, or of the codebook's name."""
+    facet = after.facets.get(difference.code) or before.facets.get(difference.code)
+    name = (facet.title or facet.id) if facet else "Name of the codebook"
+    if difference.what == "facet added":
+        return CodeDifference(
+            difference.code, name, (f"facet added, with the levels {difference.after}",), (), is_code=False
+        )
+    changed = TextChange(difference.what, *mark_differences(difference.before, difference.after))
+    return CodeDifference(difference.code, name, (difference.what,), (changed,), is_code=False)
 
 
 def _build_difference(before: Codebook, after: Codebook, code: str, differences: list[Difference]) -> CodeDifference:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from quaestor.coding.codebook import require_free_keys, require_usable_rules
+from quaestor.coding.codebook import CODEBOOK_FILE, preview_import, require_free_keys, require_usable_rules
 from quaestor.coding.model.codebook.history import History
+from quaestor.coding.model.records import Codebook
 from quaestor.coding.model.state import CLOSED, OPEN, State
 from quaestor.coding.pages.codebook.change_log import CodeDifference, describe_change, list_code_differences
 from quaestor.coding.pages.codebook.code_detail import CodedItem, CodeUses, collect_uses, list_coded_facets
-from quaestor.coding.session import StudyOrSession, open_coding
+from quaestor.coding.session import CodingSession, StudyOrSession, open_coding
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.people.roles import Role
 
@@ -53,8 +54,6 @@ class RatingMove:
 class ChangePreview:
     """A change, the version it applies to, and its effects as far as the viewer may see them."""
 
-    kind: str
-    payload: Mapping[str, Any]
     at: int
     words: str
     changed: tuple[CodeDifference, ...]
@@ -63,6 +62,12 @@ class ChangePreview:
     """Open rounds with their versions, which the change does not affect."""
     unseen: tuple[tuple[str, str], ...]
     """Rounds with effects that the viewer may not see, each with the reason."""
+    acts: tuple[str, ...] = ()
+    """What each act of an imported file does."""
+    stamp: str = ""
+    """Identifies the preview of an imported file."""
+    replaces: bool = False
+    """Whether the file replaces the whole codebook."""
 
     def total(self, what: str) -> int:
         return sum(move.count for move in self.moves if move.what == what)
@@ -85,36 +90,68 @@ def preview_change(
 ) -> ChangePreview:
     """Returns the effects of a change for a viewer, by default the lead; raises if the change is not allowed."""
     with open_coding(study) as coding:
-        state = coding.state
-        visibility = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
-        book = state.history.preview_change(kind, payload)
-        require_usable_rules(state, kind, payload)
-        require_free_keys(coding.study, state.history.latest, book)
-        decided = [name for name in (*state.rounds, *state.published) if not visibility.why_no_decisions(name)]
-        rated = [
-            name
-            for name, round_state in state.rounds.items()
-            if round_state.status == CLOSED and not visibility.why_no_ratings(name)
-        ]
-        uses = collect_uses(state, decided=decided, rated=rated)
-        frozen = tuple(
-            (name, round_state.plan.codebook)
-            for name, round_state in state.rounds.items()
-            if round_state.status == OPEN and list_coded_facets(state, name)
-        )
-        unseen = tuple(_list_unseen(state, visibility, decided, rated))
-    history = uses.history
-    before = history.latest
-    after = History([*history.changes, (kind, payload)], [*history.versions, book])
+        history = coding.state.history
+        book = history.preview_change(kind, payload)
+        require_usable_rules(coding.state, kind, payload)
+        after = History([*history.changes, (kind, payload)], [*history.versions, book])
+        effects = _collect_effects(coding, book, viewer)
+    return _build_preview(describe_change(kind, payload, after, book.version - 1), after, effects)
+
+
+def preview_file(study: StudyOrSession, viewer: Viewer | None = None) -> ChangePreview:
+    """Returns the effects of importing the codebook file of the study folder."""
+    with open_coding(study) as coding:
+        planned = preview_import(coding)
+        history = coding.state.history
+        after = History(list(history.changes), list(history.versions))
+        for kind, payload in planned.acts:
+            after.record(kind, payload)
+        effects = _collect_effects(coding, planned.after, viewer)
+    acts = tuple(
+        describe_change(kind, payload, after, version)
+        for version, (kind, payload) in enumerate(planned.acts, start=planned.before.version)
+    )
+    preview = _build_preview(f"Import {CODEBOOK_FILE}", after, effects)
+    return replace(preview, acts=acts, stamp=planned.stamp, replaces=not planned.is_in_use)
+
+
+@dataclass(frozen=True)
+class _Effects:
+    """What a preview needs, copied under the lock."""
+
+    uses: CodeUses
+    frozen: tuple[tuple[str, int], ...]
+    unseen: tuple[tuple[str, str], ...]
+
+
+def _collect_effects(coding: CodingSession, book: Codebook, viewer: Viewer | None) -> _Effects:
+    state = coding.state
+    require_free_keys(coding.study, state.history.latest, book)
+    visibility = Visibility(state, coding.lead, viewer or Viewer(coding.lead, Role.LEAD))
+    decided = [name for name in (*state.rounds, *state.published) if not visibility.why_no_decisions(name)]
+    rated = [
+        name
+        for name, round_state in state.rounds.items()
+        if round_state.status == CLOSED and not visibility.why_no_ratings(name)
+    ]
+    frozen = tuple(
+        (name, round_state.plan.codebook)
+        for name, round_state in state.rounds.items()
+        if round_state.status == OPEN and list_coded_facets(state, name)
+    )
+    unseen = tuple(_list_unseen(state, visibility, decided, rated))
+    return _Effects(collect_uses(state, decided=decided, rated=rated), frozen, unseen)
+
+
+def _build_preview(words: str, after: History, effects: _Effects) -> ChangePreview:
+    before = effects.uses.history.latest
     return ChangePreview(
-        kind,
-        dict(payload),
         before.version,
-        describe_change(kind, payload, history, before.version),
-        tuple(list_code_differences(before, book)),
-        tuple(list_moves(uses, after)),
-        frozen,
-        unseen,
+        words,
+        tuple(list_code_differences(before, after.latest)),
+        tuple(list_moves(effects.uses, after)),
+        effects.frozen,
+        effects.unseen,
     )
 
 

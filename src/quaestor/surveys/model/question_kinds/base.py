@@ -1,8 +1,9 @@
 """What every kind of question can do; a kind overrides what is different about it.
 
 An answer is JSON. `choices`: codes of options, in the order of the questionnaire; `texts`: text of one's own by option
-or row; `rows`: the step by row; `ranks`: codes, the first first; `number` and `text`: what was typed. A form has the
-fields `q.ID` with codes or what was typed, `q.ID.CODE.text`, `q.ID.ROW` and `q.ID.CODE.rank`.
+or row; `rows`: the step by row; `ranks`: codes, the first first; `number` and `text`: what was typed; `date`: a day as
+YYYY-MM-DD. A form has the fields `q.ID` with codes or what was typed, `q.ID.CODE.text`, `q.ID.ROW` and
+`q.ID.CODE.rank`.
 """
 
 from __future__ import annotations
@@ -62,12 +63,17 @@ class QuestionKind:
     field: ClassVar[str] = "text"
     """The key of an answer that is typed."""
     takes: ClassVar[frozenset[str]] = frozenset()
-    """Keys of a question that not every kind takes: options, rows, and bounds for low, high, whole and unit."""
+    """Keys of a question that not every kind takes: options, rows, `bounds` for low, high, whole and unit,
+    `days` for earliest and latest, `slider` for step and the labels of both ends,
+    `several` for the number of choices, `pattern` for the pattern of a text,
+    `link` for the length of a value in the link."""
     option_word: ClassVar[str] = "option"
     meaningless_option_keys: ClassVar[tuple[str, ...]] = ()
     """Keys of an option that mean nothing to this kind."""
     is_always_required: ClassVar[bool] = False
     asks_consent: ClassVar[bool] = False
+    is_hidden: ClassVar[bool] = False
+    """Whether nobody is asked: the answer is set when a response begins, and no form changes it."""
     is_choice: ClassVar[bool] = False
     """Whether an answer is `choices` and `texts`: one or several of the options."""
     has_several_choices: ClassVar[bool] = False
@@ -110,6 +116,10 @@ class QuestionKind:
         if "options" in self.takes and not question.options:
             yield problem_of(question, f"it has no {self.option_word}s: give it some")
 
+    def check_keys(self, question: Question) -> Iterator[Problem]:
+        """Yields what is wrong with the keys that not every kind takes, besides options and rows."""
+        yield from ()
+
     def check_test(self, question: Question, test: Condition) -> str:
         """Returns why a condition that looks at an answer can never hold as it is meant; empty where it can."""
         if test.row:
@@ -139,6 +149,10 @@ class QuestionKind:
         last = [option for option in question.options if option.text or option.alone]
         chance.shuffle(free)
         return replace(question, options=(*free, *last))
+
+    def instruction(self, question: Question) -> tuple[str, dict[str, int]] | None:
+        """Returns the key and values of the text that says how to answer; None if there is nothing to say."""
+        return None
 
     def read_form(self, question: Question, form: Form) -> Answer:
         """Returns the answer that a form gives, empty where it gives none; raises InputError where it cannot be one."""
@@ -288,6 +302,10 @@ class QuestionKind:
 
     # Printed and drawn.
 
+    def remarks(self, result: QuestionResult) -> list[str]:
+        """Returns sentences below its table: results that have no cell in it."""
+        return []
+
     def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
         """Returns columns and rows of its table."""
         row = TableRow("answers", "answers", (base_cell(result.question.id, result.base),))
@@ -349,13 +367,24 @@ def distinct_options(options: Sequence[Option], tests: Sequence[Condition]) -> l
 
 
 def check_cells(kind: QuestionKind, cells: AnswerCells, column: str, answer: Mapping[str, object]) -> Answer:
-    """Returns the answer in cells as it is stored; one that is refused is reported, unless an option goes alone."""
+    """Returns the answer in cells as it is stored; one that is refused is reported.
+
+    What people answered elsewhere is stored although it breaks a rule of this questionnaire, and reported as odd; the
+    caller reports options that go alone.
+    """
     options = tuple(replace(option, alone=False) for option in cells.question.options)
+    question = replace(cells.question, options=options)
+    words = str(next(iter(answer.values())))
     try:
-        return kind.check(replace(cells.question, options=options), answer)
+        checked = kind.check(replace(question, min_choices=0, max_choices=0, pattern=""), answer)
     except InputError as error:
-        cells.report(column, str(next(iter(answer.values()))), f"cannot be taken: {error}")
+        cells.report(column, words, f"cannot be taken: {error}")
         return {}
+    try:
+        kind.check(question, answer)
+    except InputError as error:
+        cells.report_odd(column, words, f"would not be accepted here: {error}")
+    return checked
 
 
 def ordered_codes(question: Question) -> Iterator[tuple[str, str, str]]:

@@ -238,27 +238,10 @@ class SingleChoice(QuestionKind):
         return {"options": [line.as_json() for line in whole.lines], "test": association_json(whole.crossed)}
 
     def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
-        name, columns, rows = result.question.id, [*SHARE_COLUMNS], []
-        if groups is not None:
-            for key, label, base in zip(groups.keys, groups.labels, result.bases, strict=True):
-                heading = f"{label} (n = {base:,})"
-                columns.append(TableColumn(f"group-{key}", heading, ("n", "share"), spanner=groups.label))
-        for line in result.rows[0].lines:
-            cells = [*share_cells(line.share, build_selection(name, option=line.key))]
-            if groups is not None:
-                for key, of_group in zip(groups.keys, line.by, strict=True):
-                    cells.append(share_cell(of_group, build_selection(name, line.key, by=groups.name, group=key)))
-            rows.append(TableRow(line.key, line.label, tuple(cells)))
-        return tuple(columns), (Group("", tuple(rows)),)
+        return shares_table(result, groups)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
-        from quaestor.render.figures.choices import draw_choices
-        from quaestor.render.figures.records import ChoiceBar
-
-        lines = [ChoiceBar(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
-                 for line in result.rows[0].lines]  # fmt: skip
-        note = "several could be chosen" if self.has_several_choices else ""
-        return draw_choices(lines, result.base, note=note, name=result.question.id, title=result.question.text)
+        return draw_shares(result, "several could be chosen" if self.has_several_choices else "")
 
 
 class MultipleChoice(SingleChoice):
@@ -266,6 +249,7 @@ class MultipleChoice(SingleChoice):
 
     name = "multiple"
     shape = "multiple"
+    takes = frozenset({"options", "several"})
     has_several_choices = True
     part = "option"
     holds = TICKED
@@ -277,10 +261,48 @@ class MultipleChoice(SingleChoice):
     def check_options(self, question: Question) -> Iterator[Problem]:
         return QuestionKind.check_options(self, question)
 
+    def check_keys(self, question: Question) -> Iterator[Problem]:
+        least, most = question.min_choices, question.max_choices
+        if most and least > most:
+            words = f"at least {least} and at most {most} options are to be chosen, which nobody can do: swap them"
+            yield problem_of(question, words)
+        together = sum(not option.alone for option in question.options)
+        for name, number, grave in (("min_choices", least, True), ("max_choices", most, False)):
+            if number > together:
+                words = f"{name} is {number}, but only {together} options can be combined: lower it"
+                yield problem_of(question, words, grave)
+
     def examples(self, question: Question, tests: Sequence[Condition]) -> Iterator[Answer]:
+        """Yields combinations of the options that tests tell apart, with others up to the least number to choose."""
         distinct = distinct_options(question.options, tests)
+        others = [option.code for option in question.options if option.code not in distinct]
         for size in range(1, len(distinct) + 1):
-            yield from ({"choices": list(some)} for some in combinations(distinct, size))
+            for some in combinations(distinct, size):
+                yield {"choices": [*some]}
+                if len(some) < question.min_choices:
+                    yield {"choices": [*some, *others[: question.min_choices - len(some)]]}
+
+    def instruction(self, question: Question) -> tuple[str, dict[str, int]] | None:
+        least, most = question.min_choices, question.max_choices
+        if least and least == most:
+            return "choose-exactly", {"count": least}
+        if least and most:
+            return "choose-between", {"least": least, "most": most}
+        if most:
+            return "choose-at-most", {"most": most}
+        return ("choose-at-least", {"least": least}) if least > 1 else None
+
+    def check(self, question: Question, answer: Mapping[str, Any]) -> Answer:
+        checked = super().check(question, answer)
+        goes_alone = {option.code for option in question.options if option.alone}
+        count = len(checked.get("choices", ()))
+        if not count or goes_alone & {*checked["choices"]}:
+            return checked
+        if count < question.min_choices:
+            raise InvalidAnswer("too-few-choices", count=count, least=question.min_choices)
+        if 0 < question.max_choices < count:
+            raise InvalidAnswer("too-many-choices", count=count, most=question.max_choices)
+        return checked
 
     def parts(self, question: Question) -> tuple[str, ...]:
         return tuple(option.code for option in question.options)
@@ -352,6 +374,32 @@ class ConsentQuestion(SingleChoice):
 
     def test(self, question: Question, whole: Distribution, counting: Counting) -> Distribution:
         return whole
+
+
+def shares_table(result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
+    """Returns columns and rows of a table of shares, with two further columns for each group."""
+    name, columns, rows = result.question.id, [*SHARE_COLUMNS], []
+    if groups is not None:
+        for key, label, base in zip(groups.keys, groups.labels, result.bases, strict=True):
+            heading = f"{label} (n = {base:,})"
+            columns.append(TableColumn(f"group-{key}", heading, ("n", "share"), spanner=groups.label))
+    for line in result.rows[0].lines:
+        cells = [*share_cells(line.share, build_selection(name, option=line.key))]
+        if groups is not None:
+            for key, of_group in zip(groups.keys, line.by, strict=True):
+                cells.append(share_cell(of_group, build_selection(name, line.key, by=groups.name, group=key)))
+        rows.append(TableRow(line.key, line.label, tuple(cells)))
+    return tuple(columns), (Group("", tuple(rows)),)
+
+
+def draw_shares(result: QuestionResult, note: str = "") -> Figure:
+    """Returns a figure with a bar for each share."""
+    from quaestor.render.figures.choices import draw_choices
+    from quaestor.render.figures.records import ChoiceBar
+
+    lines = [ChoiceBar(line.label, line.share.count, line.share.value, line.share.low, line.share.high)
+             for line in result.rows[0].lines]  # fmt: skip
+    return draw_choices(lines, result.base, note=note, name=result.question.id, title=result.question.text)
 
 
 def _refuse_several(question: Question, codes: Sequence[str]) -> InvalidAnswer:

@@ -120,25 +120,22 @@ class Number(QuestionKind):
         return build_column(question, answered, numbers=numbers)
 
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
-        return replace(result, numbers=_count_numbers(column.numbers[counting.used], counting))
+        return replace(result, numbers=count_numbers(column.numbers[counting.used], counting))
 
     def as_json(self, result: QuestionResult) -> dict[str, Any]:
         numbers = result.numbers
         if numbers is None:
             return {}
-        test, effect = numbers.test, numbers.effect
         counted = {
             "mean": estimate_json(numbers.mean),
-            "median": _summary_json(numbers.summary),
+            "median": summary_json(numbers.summary),
             "least": numbers.least,
             "most": numbers.most,
             "spread": [{"label": label, **share_json(share)} for label, share in numbers.bars],
-            "groups": [_summary_json(group) for group in numbers.by],
-            "test": {**asdict(test), "epsilon_squared": test.epsilon_squared, "band": test.band,
-                     "doubts": list(numbers.doubts)} if test else None,
-            "effect": asdict(effect) if effect else None,
+            "groups": [summary_json(group) for group in numbers.by],
+            **comparison_json(numbers),
             "left_out": numbers.left_out,
-        }  # fmt: skip
+        }
         return {"numbers": counted}
 
     def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
@@ -196,7 +193,7 @@ def typed_number(question: Question, text: str) -> str:
 
 def _without_separators(question: Question, text: str) -> str:
     """Returns digits with a point; `1.234,5`, `1 2` and `1,234`, of which nobody knows what was meant, are refused."""
-    plain = _with_ascii_digits(text).replace("\u2212", "-").translate(_BLANKS).strip().replace("- ", "-")
+    plain = with_ascii_digits(text).replace("\u2212", "-").translate(_BLANKS).strip().replace("- ", "-")
     doubt = InvalidAnswer("odd-separators" if _DIGITS.fullmatch(plain) else "no-number", said=text[:40])
     if " " in plain and not _BY_BLANK.fullmatch(plain):
         raise doubt
@@ -213,7 +210,7 @@ def _without_separators(question: Question, text: str) -> str:
     return plain.replace(",", ".")
 
 
-def _with_ascii_digits(text: str) -> str:
+def with_ascii_digits(text: str) -> str:
     """Returns a number in the digits of any script, such as `１２` or `٣`, in the digits 0 to 9."""
     digits = (str(unicodedata.decimal(sign, sign)) for sign in text.translate(_SEPARATORS))
     return "".join(digits)
@@ -242,7 +239,8 @@ def _stored_number(text: str) -> float:
     return math.inf if math.isnan(number) else number + 0.0  # -0 is 0
 
 
-def _count_numbers(values: Floats, counting: Counting) -> Numbers:
+def count_numbers(values: Floats, counting: Counting) -> Numbers:
+    """Returns the summary of the counted numbers, and the test whether groups differ."""
     far = (values != 0) & ((np.abs(values) < LEAST) | (np.abs(values) > MOST))
     values = np.where(far, np.nan, values)
     known = values[~np.isnan(values)]
@@ -264,7 +262,17 @@ def _count_numbers(values: Floats, counting: Counting) -> Numbers:
     return replace(numbers, test=test, effect=effect, groups=counting.groups.labels, doubts=doubts)
 
 
-def _summary_json(numbers: Summary) -> dict[str, Any]:
+def comparison_json(numbers: Numbers) -> dict[str, Any]:
+    """Returns the test of groups and its effect size, if there are any."""
+    test, effect = numbers.test, numbers.effect
+    return {
+        "test": {**asdict(test), "epsilon_squared": test.epsilon_squared, "band": test.band,
+                 "doubts": list(numbers.doubts)} if test else None,
+        "effect": asdict(effect) if effect else None,
+    }  # fmt: skip
+
+
+def summary_json(numbers: Summary) -> dict[str, Any]:
     return {"n": numbers.n, "value": numbers.median, "low": numbers.low, "high": numbers.high, "q1": numbers.q1,
             "q3": numbers.q3, "how": numbers.how, "undefined": numbers.undefined}  # fmt: skip
 

@@ -145,6 +145,16 @@ class TooLate(_Worded, StateError):
     """Input of a respondent that can no longer be stored."""
 
 
+class PatternMismatch(InputError):
+    """A text that does not match the question's pattern, with the message of the questionnaire."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.removesuffix("."))
+        self.message = message
+
+
 def refusal_in_words(error: QuaestorError, words: Wording, otherwise: str = "not-offered") -> str:
     """Returns an error in the respondent's language; for other errors the text `otherwise`."""
+    if isinstance(error, PatternMismatch):
+        return error.message
     return words.say(error.key, **error.values) if isinstance(error, _Worded) else words.say(otherwise)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
@@ -15,12 +15,27 @@ from quaestor.coding.model.facet_kinds.passages import list_codes
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Decision
 from quaestor.coding.model.state import State
 from quaestor.coding.visibility import Visibility
-from quaestor.search.query import Query
 
 Labels = Mapping[str, Mapping[str, list[str]]]
 """facet → label → items; a label is a code of the newest codebook, or the text of an answer."""
 _MAX_OPTIONS = 300
 """Answers that the list of one facet offers; phrase facets have more, which are found by searching their words."""
+
+
+class CodedItemsQuery(Protocol):
+    """The conditions on decisions and disagreements; empty ones do not count."""
+
+    @property
+    def round(self) -> str: ...
+    @property
+    def facet(self) -> str: ...
+    @property
+    def code(self) -> str:
+        """The decided answer: a code with all codes below it, or the text of an answer."""
+
+    @property
+    def disagreement(self) -> str:
+        """Items on which the raters of a closed round disagree: any, open or settled."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +126,18 @@ class VisibleDecisions:
         return options
 
     def matches_code(self, label: str, code: str) -> bool:
-        """Whether a label is the code with this id or name, or lies below it."""
-        path = self.book.path(label) if label in self.book.codes else (label,)
+        """Whether a label is the code with this id or name, lies below it, or is a part into which it was split."""
+        path = list(self._list_ancestors(label)) if label in self.book.codes else [label]
         names = {self.book.codes[part].name if part in self.book.codes else part for part in path}
         return code in path or code.casefold() in {name.casefold() for name in names}
+
+    def _list_ancestors(self, code: str) -> Iterator[str]:
+        """Yields the codes from the root down to a code, each with the split codes that it is a part of."""
+        for ancestor in self.book.path(code):
+            part = ancestor
+            while part in self.book.codes:
+                yield part
+                part = self.book.codes[part].origin
 
 
 def find_decision(state: State, name: str, item: str, facet: str) -> Decision | None:
@@ -192,7 +215,7 @@ def _translate_code(state: State, book: Codebook, decision: Decision, code: str)
     return state.history.find_code(code, book.version, decision.item, {decision.facet: decision.answer}).code or code
 
 
-def find_coded_items(decisions: VisibleDecisions, query: Query) -> set[str] | None:
+def find_coded_items(decisions: VisibleDecisions, query: CodedItemsQuery) -> set[str] | None:
     """Returns the items that match a query's round, code and disagreement; None if it has none of them."""
     matches: list[set[str]] = []
     if query.disagreement:
@@ -208,7 +231,7 @@ def find_coded_items(decisions: VisibleDecisions, query: Query) -> set[str] | No
     return set.intersection(*matches) if matches else None
 
 
-def list_hidden_rounds(decisions: VisibleDecisions, query: Query) -> list[str]:
+def list_hidden_rounds(decisions: VisibleDecisions, query: CodedItemsQuery) -> list[str]:
     """Returns the reasons why rounds are left out of a query."""
     sight = decisions.sight
     reasons = []
@@ -220,7 +243,7 @@ def list_hidden_rounds(decisions: VisibleDecisions, query: Query) -> list[str]:
     return [reason for reason in reasons if reason]
 
 
-def _find_disputed_items(decisions: VisibleDecisions, query: Query) -> set[str]:
+def _find_disputed_items(decisions: VisibleDecisions, query: CodedItemsQuery) -> set[str]:
     sight = decisions.sight
     items: set[str] = set()
     for name in [query.round] if query.round else list(sight.state.rounds):
@@ -236,7 +259,7 @@ def _find_disputed_items(decisions: VisibleDecisions, query: Query) -> set[str]:
     return items
 
 
-def _find_items_with_code(decisions: VisibleDecisions, query: Query) -> set[str]:
+def _find_items_with_code(decisions: VisibleDecisions, query: CodedItemsQuery) -> set[str]:
     reason = decisions.sight.why_no_decisions(query.round) if query.round else ""
     if reason:
         raise StateError(reason)
