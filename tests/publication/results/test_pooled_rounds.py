@@ -13,7 +13,9 @@ from quaestor.coding.codebook import change_codebook, import_codebook
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.session import open_coding
+from quaestor.publication.publication import open_computed
 from quaestor.publication.report.make import NotFullyDecided, build_report
+from quaestor.publication.results.threats import list_threats
 from quaestor.study.folder import Study, open_study
 
 PILOT = """
@@ -100,6 +102,23 @@ def test_an_item_is_undecided_unless_another_pooled_round_decided_it(pooled: Stu
         return
     with pytest.raises(NotFullyDecided, match="In the round first 1 item is undecided"):
         build_report(pooled, lambda words: None)
+
+
+def test_an_unanswered_item_has_no_final_code_unless_another_pooled_round_decided_it(pooled: Study) -> None:
+    first, second = (list_items(pooled, name) for name in ("first", "second"))
+    unanswered = {min(first & second), *sorted(first - second)[:2]}
+    with open_coding(pooled) as coding:
+        for item in first:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "first", rater, item, {} if item in unanswered else {"topic": "training"})
+    close_by_name(pooled, "first", None)
+    rate_round(pooled, "second", "setting")
+    with open_computed(pooled) as computed:
+        threats = list_threats(computed)
+    why = "the question is optional, and no rater answered it"
+    assert f"Measurement: 2 kept items have no final code: {why}." in threats
+    result = counts(publish(pooled))
+    assert result == {"S": len(second), "T": len(first - second) - 2, "total": len(first | second) - 2}
 
 
 def test_a_round_named_twice_is_refused(pooled: Study) -> None:

@@ -60,14 +60,17 @@ def report(
 
         quaestor report --undecided leave-out
     """
-    from quaestor.publication.report.make import NotFullyDecided, build_report
+    from quaestor.study.session import collector_paused
 
     opened = chosen_study(study)
-    try:
-        outcome = build_report(opened, say, leave_out_undecided=undecided is UndecidedOption.LEAVE_OUT)
-    except NotFullyDecided as error:
-        errors().print(f"quaestor: {error}", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from None
+    with collector_paused():  # importing allocates much and frees little, as building does
+        from quaestor.publication.report.make import NotFullyDecided, build_report
+
+        try:
+            outcome = build_report(opened, say, leave_out_undecided=undecided is UndecidedOption.LEAVE_OUT)
+        except NotFullyDecided as error:
+            errors().print(f"quaestor: {error}", markup=False, soft_wrap=True)
+            raise typer.Exit(1) from None
     if json:
         print_json(_report_json(outcome))
     else:

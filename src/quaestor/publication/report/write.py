@@ -163,10 +163,11 @@ def _write_tables(
     (folder / "tables").mkdir()
     elsewhere = _build_item_linker(report.address) if report.address else None
     template = pages.get_template("table.html")
-    fragments, sources = {}, []
+    fragments, sources, keys = {}, [], []
     for table in tables:
         name = f"tables/table-{safe_name(table.id)}"
         key = stamp("table", table, report.address)
+        keys.append(key)
         contents = parts.find(key)
         if contents is None:
             files = render_table(table, elsewhere, ("md", "tex", "csv", "xlsx"))
@@ -180,7 +181,7 @@ def _write_tables(
             template.render(report=report, table=table, content=content).encode("utf-8")
         )
     (folder / "tables" / "all.tex").write_bytes(join_latex(sources).encode("ascii"))
-    key = stamp("workbook", tables, report.address)
+    key = stamp("workbook", keys)
     parts.write(folder, key, parts.find(key) or {"tables/all.xlsx": to_xlsx(tables, elsewhere)})
     return fragments
 
