@@ -83,6 +83,13 @@ facets = ["cause", "fits"]
 raters = ["rater-1"]
 confirms = ["main"]
 
+[[rounds]]
+round = "trained"
+items = { after = "all" }
+facets = ["cause", "sub"]
+raters = ["rater-1"]
+practice = [{ item = "forum/question/10", answers = { cause = "type", sub = "node" } }]
+
 [results]
 code = "main.sub"
 tree = "part"
@@ -156,6 +163,14 @@ def test_the_plan_freezes_the_ids_of_codes_and_a_rater_sees_the_condition(study:
         "ratings", "give", "main", ITEMS[0], "cause=test", "sub=node", "--as", "rater-1", "--study", study.root
     )
     assert str(refused.exception) == "sub is asked only if cause is type or shape: leave it without an answer"
+
+
+def test_practice_on_the_command_line_names_the_question_that_was_not_asked(study: Study) -> None:
+    open_by_name(study, "trained", None)
+    command = ("ratings", "practise", "trained", "forum/question/10", "cause=test", "--as", "rater-1")
+    printed = in_this_process(*command, "--study", study.root)
+    assert "cause: you answered Broken test; the right answer is Type error" in printed.stderr
+    assert "sub: you were not asked; the right answer is Node" in printed.stderr
 
 
 def test_an_export_is_imported_unchanged_and_a_row_with_an_answer_too_many_is_named(closed: Study) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quaestor.coding.model.answers import check_answer, name_answer, write_cell
-from quaestor.coding.model.conditions import describe_condition, find_asked
+from quaestor.coding.model.conditions import describe_condition
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import KEYS, AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import find_passage_facet, require_passage_facet
@@ -141,7 +141,6 @@ def record_practice(
         "feedback": feedback,
         "explained": [
             _explain_practice(plan.facet(facet), state.history.at(plan.codebook), given.get(facet), answer)
-            | {"asked": bool(find_asked(plan, plan.facet(facet), given))}
             for facet, answer in practice.answers.items()
         ],
     }

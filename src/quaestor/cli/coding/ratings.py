@@ -119,7 +119,7 @@ def practise(
     for explained in done["explained"]:
         facet, given, expected = explained["facet"], explained["given"] or "nothing", explained["expected"]
         is_right = done["right"].get(facet)
-        given = f"you answered {given}" if explained["asked"] else "you were not asked"
+        given = f"you answered {given}" if facet in done["right"] else "you were not asked"
         say(f"{facet}: {'right' if is_right else f'{given}; the right answer is {expected}'}")
         for code, definition in () if is_right else explained["definitions"].items():
             say(f"    {code}: {definition}")

@@ -23,7 +23,7 @@ def check_answers(plan: RoundPlan, book: Codebook, answers: Mapping[str, Any]) -
     for facet in plan.facets:
         answer = answers.get(facet.id)
         is_answered = answer is not None and answer != ""
-        if not find_asked(plan, facet, checked):
+        if facet.ask_if and not find_asked(plan, facet, checked):
             if is_answered:
                 raise InputError(
                     f"{facet.id} is asked only if {describe_condition(facet.ask_if)}: leave it without an answer"

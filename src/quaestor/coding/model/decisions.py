@@ -80,7 +80,7 @@ def compare_item(round_state: RoundState, item: str, assigned: int | None = None
     if assigned is None:
         assigned = sum(slot.has(slot.raters[0], item) for slot in round_state.slots)
     for facet in plan.facets:
-        is_asked = find_asked(plan, facet, outcome)
+        is_asked = find_asked(plan, facet, outcome) if facet.ask_if else True
         if is_asked is False or not find_kind(facet).is_compared:
             continue
         answers = tuple(list_answers(round_state, item, facet.id))

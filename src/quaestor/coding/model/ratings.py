@@ -63,8 +63,8 @@ def build_rating_act(
         "answers": check_answers(round_state.plan, state.history.at(round_state.plan.codebook), answers),
     }
     plan = round_state.plan
-    names = [facet.id for facet in plan.facets if find_asked(plan, facet, payload["answers"])]
     for facet_id in unsure:
+        names = [facet.id for facet in plan.facets if find_asked(plan, facet, payload["answers"])]
         if facet_id not in names:
             raise InputError(f"unsure of {facet_id!r}; choose from: {suggest(facet_id, names)}")
     more = {
