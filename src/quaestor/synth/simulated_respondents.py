@@ -216,7 +216,9 @@ class _AnswerSampler:
         return apart | counts
 
     def _weight(self, option: Option) -> int:
-        """Draws the relative frequency of an option; "other" and exclusive options are rare."""
+        """Draws the relative frequency of an option; "other" and exclusive options are rare, variants alike."""
+        if self._kind.is_hidden:
+            return 1
         return self._dice.randint(1, 2) if option.text or option.alone else self._dice.randint(3, _MOST_WEIGHT)
 
     def _shares(self, weights: Mapping[str, int], total: int) -> dict[str, int]:
