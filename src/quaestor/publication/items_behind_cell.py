@@ -18,12 +18,14 @@ from quaestor.publication.results.values import Computed, compute_findings
 from quaestor.render.table_model import Selection
 from quaestor.study.folder import Study
 
-FINDING = "finding"
+FINDING, JOINT = "finding", "joint"
 
 
 def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     """Returns the items of `TABLE:ROW:COLUMN` and a description of what they have in common."""
     own = [table.table for table in study.settings.tables]
+    if study.settings.joint_display.strands and cell.startswith(f"{JOINT}:") and JOINT not in own:
+        raise _explain_joint_cell(study, cell)
     with open_computed(study, needs_results=not interviews_path(study).exists()) as computed:
         results, study = computed.results, computed.study
         # Interviews are handled directly: their cells count quotations, which no other feature has.
@@ -41,6 +43,18 @@ def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
         results = computed.results_for(table) if table is not None else results
         items, selection = items_of_cell(study, results, cell)
     return [_example(results, item) for item in items], in_words(results, selection)
+
+
+def _explain_joint_cell(study: Study, cell: str) -> InputError:
+    """Returns the error that names the command for a cell of the joint display, which counts people in some strands."""
+    _, code, column = (*cell.split(":", 2), "", "")[:3]
+    rounds = {
+        f"strand-{number}": strand.code.split(".")[0]
+        for number, strand in enumerate(study.settings.joint_display.strands, start=1)
+    }
+    if column not in rounds:
+        return InputError(f"the joint display has no column {column!r}; choose from: {suggest(column, rounds)}")
+    return InputError(f"list the items with `quaestor items --round {rounds[column]} --code {code}`")
 
 
 def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[list[str], Selection]:

@@ -10,13 +10,14 @@ from tests.evidence.test_strands import CODEBOOK, RATERS, mixed_study
 from tests.support.mixed_study import decide_all
 from tests.support.mixed_study import mixed_study as three_strands
 
-from quaestor.base.errors import SettingsError, StateError
+from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
 from quaestor.publication.handbook.make import make_handbook
+from quaestor.publication.items_behind_cell import items_behind
 from quaestor.publication.report.make import NotFullyDecided, build_report
 from quaestor.publication.results.joint_display import (
     JointDisplay,
@@ -156,3 +157,10 @@ def test_undecided_items_of_every_strand_stop_the_report_or_are_left_out_and_nam
     assert "Of 2 posts (Posts), 1 respondents (Survey), 2 participants (Interviews)" in table
     assert "Undecided items are left out: 1 of Survey, 1 of Interviews." in table
     assert "undecided" not in (outcome.folder / "tables" / "table-1.md").read_text("utf-8")
+
+
+def test_a_cell_of_the_joint_display_names_the_command_that_lists_its_items(tmp_path: Path) -> None:
+    study = three_strands(tmp_path)
+    decide_all(study)
+    with pytest.raises(InputError, match="quaestor items --round interviews --code layers"):
+        items_behind(study, "joint:layers:strand-3")
