@@ -9,7 +9,7 @@ import pytest
 from tests.support.settling import settle_with_assents
 from tests.support.small_survey import NAME, answered, fielded
 
-from quaestor.base.errors import SettingsError
+from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
@@ -122,6 +122,12 @@ def test_texts_samples_and_paths_come_from_the_strand_of_the_item(study: Study) 
     path = trace_item(study, answer)
     assert (path["strand"], path["source"]) == ("tools-hardest", f"{NAME}-hardest")
     assert [row.item for row in list_step_items(study, "long posts", dropped=True, limit=None)] == ["p3"]
+
+
+def test_an_id_without_its_strand_is_refused_with_the_whole_id(study: Study) -> None:
+    (answer, *_) = read_passed(study.in_strand("tools-hardest"), -1)
+    with pytest.raises(StateError, match=f"no item .* in evidence; did you mean '{answer}'"):
+        trace_item(study, answer.partition(":")[2])
 
 
 def test_strands_are_coded_under_one_codebook_and_counted_separately(study: Study) -> None:

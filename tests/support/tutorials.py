@@ -11,7 +11,7 @@ from tests.support.command_line import quaestor
 from tests.support.paths import DOCS
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
-_FILE = re.compile(r"\b(as|to) `([^`]+)`[^`]*:\s*$")
+_FILE = re.compile(r"\b(as|to)\s+`([^`]+)`[^`]*:\s*$")
 """The end of a paragraph such as: Save this as `talk.txt`: or: Append this to `study.toml`:"""
 
 

@@ -99,6 +99,17 @@ def write_item_table(items: list[ExampleItem], path: Path) -> None:
     write_table(ExportTable("items", columns, rows), path)
 
 
+def _suggest_strand(study: Study, item: str, session: Session[Any] | None) -> StateError | None:
+    """Returns an error that names the whole id, if a strand has the item and only its prefix is missing."""
+    for strand in study.in_each_strand():
+        whole_id = f"{strand.prefix}{item}"
+        if whole_id == item or last_result(strand, session) is None:
+            continue
+        if pq.read_table(dropped_at_file(strand, session), filters=[("item", "=", whole_id)]).num_rows:
+            return StateError(f"there is no item {item!r} in evidence; did you mean {whole_id!r}?")
+    return None
+
+
 def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> dict[str, Any]:
     """Returns the steps that an item passed, the step that dropped it, and the input it came from.
 
@@ -116,7 +127,7 @@ def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> 
     if not table.num_rows:
         with engine(study.funnel_folder) as connection:
             if not _left_out(study, connection, item):
-                raise unknown
+                raise _suggest_strand(study, item, session) or unknown
     unseen = UNSEEN in table.column_names and any(table.column(UNSEEN).to_pylist())
     manifest = read_manifest(study.evidence_of(study.funnel_source()))
     inputs = manifest.inputs if manifest else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import suggest
+from quaestor.base.names import join_with_or, suggest
 from quaestor.evidence.facts_cache import find_item_facts
 from quaestor.evidence.item_facts import ItemFacts
 from quaestor.evidence.records import ExampleItem
@@ -20,12 +20,14 @@ from quaestor.publication.results.values import Computed, compute_findings
 from quaestor.render.table_model import Selection
 from quaestor.study.folder import Study
 
-FINDING = "finding"
+FINDING, JOINT = "finding", "joint"
 
 
 def items_behind(study: Study, cell: str) -> tuple[list[ExampleItem], str]:
     """Returns the items of `TABLE:ROW:COLUMN` and a description of what they have in common."""
     own = [table.table for table in study.settings.tables]
+    if study.settings.joint_display.strands and cell.startswith(f"{JOINT}:") and JOINT not in own:
+        raise _explain_joint_cell(study, cell)
     with open_computed(study, needs_results=False) as computed:
         results, study = computed.results, computed.study
         rounds = compute_round_results(computed.state) if computed.state and not study.settings.results.code else None
@@ -61,6 +63,15 @@ def _items_of_round(study: Study, rounds: RoundResults, cell: str) -> tuple[list
     facts = find_item_facts(study, items)
     title = next(known_row.title for known_row in table.rows() if known_row.key == row)
     return [_example(facts[item]) for item in items if item in facts], f"{table.title}: {title}"
+
+
+def _explain_joint_cell(study: Study, cell: str) -> InputError:
+    """Returns the error that names the command for a cell of the joint display, which counts people in some strands."""
+    _, code, _ = (*cell.split(":", 2), "", "")[:3]
+    rounds = join_with_or([strand.code.split(".")[0] for strand in study.settings.joint_display.strands])
+    return InputError(
+        f"list the items of a strand with `quaestor items --round ROUND --code {code}`, ROUND is {rounds}"
+    )
 
 
 def items_of_finding(study: Study, results: StudyResults, cell: str) -> tuple[list[str], Selection]:
