@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import astuple, fields
+from dataclasses import astuple, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -28,8 +28,8 @@ from quaestor.study.folder import Study
 def find_item_facts(study: Study, items: Collection[str]) -> dict[str, ItemFacts]:
     """Returns the facts about items by their id; unknown ids are omitted."""
     source = study.results_source()
-    key = _stamp_source(study, source, f"{source}\0".encode() + study.file.read_bytes())
-    path = study.evidence / "made" / "item-facts.json"
+    key = _stamp_source(study, source, repr(study.settings.attributes).encode() + study.file.read_bytes())
+    path = study.evidence / "made" / f"item-facts-{source}.json"
     if not key:
         return {facts.item: facts for facts in read_item_facts(study, items)}
     cached = _read_facts(path, key)
@@ -39,6 +39,20 @@ def find_item_facts(study: Study, items: Collection[str]) -> dict[str, ItemFacts
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps({"key": key, "rows": rows}, default=datetime.isoformat).encode())
     return {item: facts for item in items if (facts := cached[item]) is not None}
+
+
+def find_facts_in_strands(study: Study, items: Iterable[str]) -> dict[str, ItemFacts]:
+    """Returns the facts about items of any strand by their id, without the columns that results group by."""
+    items_by_strand: dict[str, list[str]] = {}
+    for item in items:
+        items_by_strand.setdefault(study.in_strand_of(item).strand, []).append(item)
+    facts: dict[str, ItemFacts] = {}
+    for name, own_items in items_by_strand.items():
+        strand = study.in_strand(name)
+        results = study.settings.results.model_copy(update={"source": strand.funnel_source()})
+        settings = study.settings.model_copy(update={"results": results, "attributes": {}})
+        facts |= find_item_facts(replace(strand, settings=settings), own_items)
+    return facts
 
 
 def find_arrays(

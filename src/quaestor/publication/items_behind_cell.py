@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or, suggest
-from quaestor.evidence.facts_cache import find_item_facts
+from quaestor.evidence.facts_cache import find_facts_in_strands
 from quaestor.evidence.item_facts import ItemFacts
 from quaestor.evidence.records import ExampleItem
 from quaestor.interviews.report_section import themes_to_publish
@@ -60,7 +60,7 @@ def _items_of_round(study: Study, rounds: RoundResults, cell: str) -> tuple[list
         known = [f"{table_id}:{known_row.key}:{table.columns[0].key}" for known_row in table.rows()]
         raise InputError(f"{cell!r} counts no items; choose from: {suggest(cell, known)}")
     items = rounds.decided.list_matching(counted.selection.conditions)
-    facts = find_item_facts(study, items)
+    facts = find_facts_in_strands(study, items)
     title = next(known_row.title for known_row in table.rows() if known_row.key == row)
     return [_example(facts[item]) for item in items if item in facts], f"{table.title}: {title}"
 

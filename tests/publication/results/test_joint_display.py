@@ -21,7 +21,10 @@ from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
+from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence.ingest import ingest_source
 from quaestor.publication.handbook.make import make_handbook
+from quaestor.publication.items_behind_cell import items_behind
 from quaestor.publication.report.make import NotFullyDecided, build_report
 from quaestor.publication.results.joint_display import (
     JointDisplay,
@@ -169,6 +172,40 @@ def test_a_report_without_final_codes_has_the_codes_of_every_strand_and_the_join
     page = (build_report(study, quiet).folder / "index.html").read_text("utf-8")
     for words in ("Theme in the round posts", "Posts and answers", "Themes of open answers: theme"):
         assert words in page
+
+
+def test_a_number_of_a_round_leads_to_its_items_in_any_strand(tmp_path: Path) -> None:
+    file = tmp_path / "study.toml"
+    text = """
+[sources.notes]
+kind = "table"
+path = "notes.csv"
+item = "{id}"
+columns.id = {}
+columns.title = {}
+
+[strands.notes]
+source = "notes"
+"""
+    study = coded_study(tmp_path)
+    file.write_text(file.read_text("utf-8").partition("[joint_display]")[0] + text, "utf-8")
+    (tmp_path / "notes.csv").write_text("id,title\nn1,Note 1\nn2,Note 2\n", "utf-8")
+    study = open_study(tmp_path)
+    ingest_source(study, "notes")
+    run_funnel(study.in_strand("notes"))
+    add_round(study, {"round": "notes", "items": {"strand": "notes"}, "facets": ["theme"], "raters": RATERS})
+    study = open_study(tmp_path)
+    open_by_name(study, "notes", None)
+    with open_coding(study) as coding:
+        for item in coding.state.round("notes").plan.items:
+            for rater in RATERS:
+                rate(coding, "notes", rater, item, {"theme": "speed"})
+    for name in ("posts", "answers", "notes"):
+        close_by_name(study, name, None)
+    examples, _ = items_behind(study, "notes-theme:speed:items")
+    assert [example.title for example in examples] == ["Note 1", "Note 2"]
+    examples, _ = items_behind(study, "posts-theme:layers:items")
+    assert [example.title for example in examples] == ["Post 1"]
 
 
 def test_undecided_items_stop_the_report_and_are_named(tmp_path: Path) -> None:

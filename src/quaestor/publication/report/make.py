@@ -13,7 +13,7 @@ from quaestor import __version__
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import build_folder
 from quaestor.coding.model.state import State
-from quaestor.evidence.facts_cache import find_item_facts
+from quaestor.evidence.facts_cache import find_facts_in_strands
 from quaestor.evidence.item_facts import ItemFacts
 from quaestor.measures.item_columns import ANY_VALUE, NONE, DecidedItems
 from quaestor.publication.audit.printed import read_printed
@@ -330,7 +330,7 @@ def _list_round_items(study: Study, rounds: RoundResults) -> ItemColumns | None:
     if len(decided) > MOST_LISTED or not study.settings.sources:
         return None
     try:
-        known = find_item_facts(study, decided.items)
+        known = find_facts_in_strands(study, decided.items)
     except (SettingsError, StateError):
         return None
     is_synthetic = bool(find_synthetic_note(study))
