@@ -45,6 +45,8 @@ def run(root: Path, command: list[str]) -> tuple[int, Any]:
     printed = restore_wording(json.loads(text))
     if command[0] == "people":
         del printed["invitations"]  # they expire
+    if command[0] == "status":  # publications are listed since then
+        printed["stages"] = [line for line in printed["stages"] if line["name"] not in ("report", "audit", "handbook")]
     return 0, printed
 
 
