@@ -100,6 +100,7 @@ ADDED = frozenset(
         "not_drawn_at",
         "proposal",
         "sampled",
+        "selection",
         "strand",
         "undecided",
         # of surveys
