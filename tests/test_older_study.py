@@ -21,6 +21,7 @@ from tests.support.desk import CHOSEN, QUICK, browser, closing_app, post
 from tests.support.older_study import (
     ADDED_ACTS,
     NAMES,
+    WIDER_WORKBOOKS,
     act_kinds_in_source,
     corrected,
     drop_added,
@@ -86,8 +87,8 @@ def test_every_command_prints_the_recorded_output(older: tuple[str, Path]) -> No
             assert without_new_columns(file.read_text("utf-8"), known_file) == without_new_columns(
                 known_file, known_file
             ), command
-    files = {path: hash_in_older_wording(root / path) for path in known["files"]}
-    assert files == known["files"]
+    stored = {path: digest for path, digest in known["files"].items() if path not in WIDER_WORKBOOKS}
+    assert {path: hash_in_older_wording(root / path) for path in stored} == stored
 
 
 def test_every_act_of_an_older_study_is_read(older: tuple[str, Path]) -> None:

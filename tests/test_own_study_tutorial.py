@@ -31,7 +31,7 @@ def test_the_joint_display_on_the_page_is_that_of_the_report_and_the_handbook(fo
     for row in rows:
         [printed] = [line for line in TUTORIAL.page.splitlines() if line.startswith(f"| {row['Code']} |")]
         cells = [cell.strip() for cell in printed.strip("|").split("|")]
-        strands = [f"strand-{number}" for number in (1, 2, 3)]
+        strands = ("posts", "survey", "interviews")
         counts = [f"{row[f'{strand}: count']} ({float(row[f'{strand}: share']):.1%})" for strand in strands]
         assert cells == [row["Code"], *counts, row["comparison"]]
     for page in ("report/index.html", "handbook/strands.html"):

@@ -132,7 +132,7 @@ def test_findings_and_figures_count_the_turns_that_are_left(study: Study, change
         computed = Computed(study, coding=interviews.coding)
         settings = ValueSettings(name="turns", claim="turns", kind="round_items", round=ROUND)
         assert compute_value(computed, settings).number == left
-        assert f"{left} items" in process_figure(computed).alt
+        assert f"{left} items" in process_figure(computed).draw().alt
 
 
 def test_a_turn_that_counts_again_is_decided_where_its_raters_agree(tmp_path: Path) -> None:
