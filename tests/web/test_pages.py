@@ -130,7 +130,7 @@ def test_the_funnel_figure_is_an_svg_with_a_text_alternative(client: TestClient)
     answer = client.get("/funnel.svg")
     assert answer.headers["content-type"].startswith("image/svg+xml")
     assert "<desc" in answer.text
-    assert "65 (50.0% kept, 65 left out)" in answer.text
+    assert "65 (50.0% kept, 65 dropped)" in answer.text
     assert "<script" not in answer.text
 
 

@@ -43,8 +43,10 @@ def active_ids(book: Codebook) -> set[str]:
 def random_change(history: History, dice: random.Random) -> tuple[str, dict[str, Any]]:
     book = history.latest
     active = sorted(active_ids(book))
-    code, other = dice.choice(active), dice.choice(active)
     number = len(history.changes)
+    if not active:  # everything was retired
+        return "codebook.add", {"id": f"n{number}", "facet": "issue", "name": f"new {number}"}
+    code, other = dice.choice(active), dice.choice(active)
     return dice.choice(
         [
             ("codebook.add", {"id": f"n{number}", "facet": "issue", "parent": code, "name": f"new {number}"}),

@@ -98,16 +98,18 @@ def test_the_next_step_of_the_study_is_that_of_its_survey(tmp_path: Path) -> Non
         close_survey(surveys, NAME)
     with locked_state(study) as lead:
         page = lead.get("/").text
-        assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
+        assert "Everything planned is done: publish it with <code>quaestor report</code>" in page
+        assert f'href="/surveys/{NAME}/results"' in page
         assert f"You closed the survey {NAME}" in page
 
 
 def test_an_import_is_listed_and_links_to_the_results(taken_in: Study) -> None:
     with locked_state(taken_in) as lead:
         page = lead.get("/").text
-        assert next_of(page) == (f"/surveys/{NAME}/results", f"Read the results of {NAME}")
+        assert "Everything planned is done: publish it with <code>quaestor report</code>" in page
+        assert f'href="/surveys/{NAME}/results"' in page
         assert f"You imported a file of answers to {NAME}" in page
-        assert lead.get(next_of(page)[0]).status_code == 200
+        assert lead.get(f"/surveys/{NAME}/results").status_code == 200
 
 
 def test_the_results_page_links_to_surveys_with_responses(taken_in: Study, tmp_path: Path) -> None:
