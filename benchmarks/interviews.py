@@ -25,7 +25,7 @@ from quaestor.interviews.pages.coding_sheet import split_pages
 from quaestor.interviews.participants.consent import put_consent_form_in_force, record_consent
 from quaestor.interviews.participants.people import add_participant
 from quaestor.interviews.repository import open_interviews
-from quaestor.interviews.transcripts.import_file import import_transcript
+from quaestor.interviews.transcripts.import_file import import_bytes
 from quaestor.people.membership import invite
 from quaestor.people.roles import Role
 from quaestor.store.records import new_key
@@ -78,7 +78,7 @@ def _made(place: Path) -> Study:
         who = add_participant(interviews, synthetic=True).pseudonym
         record_consent(interviews, who, "accepted", "spoken")
         name = interviews.plan(who, "guide", interviews.coding.lead).id
-        import_transcript(interviews, name, place / "talk.txt")
+        import_bytes(interviews, name, (place / "talk.txt").read_bytes(), "talk.txt")
         make_items(interviews)
     study = open_study(place)
     ingest_source(study, SOURCE)
