@@ -29,6 +29,10 @@ WriteTable = Callable[..., Path]
 
 LONGEST = (
     "evidence/test_funnel.py",
+    "coding/test_recounts.py",
+    "surveys/test_changing_questionnaires.py",
+    "interviews/test_counts_match_records.py",
+    "web/test_mixed_browser.py",
     "publication/report/test_browser.py",
     "web/test_whole_path.py",
     "evidence/test_ingest.py",
@@ -50,6 +54,11 @@ LONGEST = (
     "web/surveys/test_results.py",
     "test_survey_tutorial.py",
     "test_own_study_tutorial.py",
+    "publication/report/test_parts.py",
+    "publication/test_right_numbers.py",
+    "publication/results/test_joint_display.py",
+    "evidence/test_mixed_study.py",
+    "web/test_mixed_study.py",
 )
 """Files of few tests that take long: begun last, they would keep one process busy while the others wait."""
 
