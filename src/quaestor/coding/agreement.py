@@ -130,20 +130,20 @@ class AskedItems:
 
 
 def count_asked(labels: Iterable[ComparedLabel]) -> AskedItems:
-    asked: dict[str, list[bool]] = {}
+    was_asked: dict[str, list[bool]] = {}
     for item, _, label in labels:
-        asked.setdefault(item, []).append(label is not NotAsked.NOT_ASKED)
-    shared = [ratings for ratings in asked.values() if len(ratings) > 1]
+        was_asked.setdefault(item, []).append(label is not NotAsked.NOT_ASKED)
+    shared = [ratings for ratings in was_asked.values() if len(ratings) > 1]
     return AskedItems(sum(map(all, shared)), len(shared))
 
 
 def build_table(scale: FacetScale, labels: Sequence[ComparedLabel]) -> RatingTable:
     """Builds the table that agreement is computed from; a rater who was not asked has no label."""
-    asked = [label for label in labels if label[2] is not NotAsked.NOT_ASKED]
+    asked_labels = [label for label in labels if label[2] is not NotAsked.NOT_ASKED]
     if scale.several:
-        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in asked]
+        sets = [(item, rater, label if isinstance(label, frozenset) else None) for item, rater, label in asked_labels]
         return build_set_table(sets, cannot_judge=[CANNOT_JUDGE])
-    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in asked]
+    single = [(item, rater, label if isinstance(label, str) else None) for item, rater, label in asked_labels]
     first = scale.first_used_first
     return build_rating_table(single, order=scale.order, cannot_judge=[CANNOT_JUDGE], first_used_first=first)
 

@@ -165,7 +165,7 @@ def read_link_values(questionnaire: Questionnaire, parameters: Mapping[str, str]
         if question.kind == LinkValue.name and parameters.get(question.id):
             try:
                 values[question.id] = kind_of(question).check(question, {"text": parameters[question.id]})
-            except InputError:  # anybody can change a link, so it is no reason to turn a respondent away
+            except InputError:  # anybody can change a link: the respondent takes part without the value
                 continue
     return {name: value for name, value in values.items() if value}
 

@@ -55,8 +55,10 @@ def list_disagreements(
         return
     screen = console()
     for disagreement in disagreements:
-        given = [*disagreement["answers"], *((rater, "not asked") for rater in disagreement["not_asked"])]
-        answers = "; ".join(f"{rater}: {text}" if rater else text for rater, text in given) or "nobody was asked"
+        entries = [*disagreement["answers"], *((rater, "not asked") for rater in disagreement["not_asked"])]
+        answers = (
+            "; ".join(f"{rater}: {text}" if rater else text for rater, text in answers_by_rater) or "nobody was asked"
+        )
         end = f"  → {disagreement['decision']} ({disagreement['how']})" if disagreement["decision"] else ""
         screen.print(
             f"{escape(disagreement['item'])}  {disagreement['facet']}  {escape(answers)}{escape(end)}", soft_wrap=True

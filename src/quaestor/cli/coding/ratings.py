@@ -117,10 +117,10 @@ def practise(
         print_json(done)
         return
     for explained in done["explained"]:
-        facet, given, expected = explained["facet"], explained["given"] or "nothing", explained["expected"]
+        facet, answered, expected = explained["facet"], explained["given"] or "nothing", explained["expected"]
         is_right = done["right"].get(facet)
-        given = f"you answered {given}" if facet in done["right"] else "you were not asked"
-        say(f"{facet}: {'right' if is_right else f'{given}; the right answer is {expected}'}")
+        own_answer = f"you answered {answered}" if facet in done["right"] else "you were not asked"
+        say(f"{facet}: {'right' if is_right else f'{own_answer}; the right answer is {expected}'}")
         for code, definition in () if is_right else explained["definitions"].items():
             say(f"    {code}: {definition}")
     if done["feedback"]:

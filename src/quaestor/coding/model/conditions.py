@@ -23,10 +23,10 @@ def find_asked(plan: RoundPlan, facet: Facet, answers: Mapping[str, Any]) -> boo
     is_known = True
     for name, accepted in facet.ask_if:
         earlier = plan.facet(name)
-        asked = find_asked(plan, earlier, answers)
-        if asked is False or (name in answers and not matches_condition(earlier, answers[name], accepted)):
+        is_asked = find_asked(plan, earlier, answers)
+        if is_asked is False or (name in answers and not matches_condition(earlier, answers[name], accepted)):
             return False
-        is_known = is_known and asked is True and name in answers
+        is_known = is_known and is_asked is True and name in answers
     return True if is_known else None
 
 

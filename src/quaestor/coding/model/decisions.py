@@ -398,8 +398,10 @@ def list_rated(round_state: RoundState) -> frozenset[str]:
 
 def _list_kept(round_state: RoundState, facet: Facet) -> set[str] | None:
     decisions, rated = round_state.last_decisions(facet.id), list_rated(round_state)
-    asked = (compare_item(round_state, item).find_asked(round_state.plan, facet) for item in rated - set(decisions))
-    if not rated or any(is_asked is not False for is_asked in asked):
+    undecided = rated - set(decisions)
+    if not rated or any(
+        compare_item(round_state, item).find_asked(round_state.plan, facet) is not False for item in undecided
+    ):
         return None
     return {item for item, decision in decisions.items() if _keeps(decision)}
 

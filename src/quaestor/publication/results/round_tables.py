@@ -124,8 +124,8 @@ def _count(state: State, round_state: RoundState, facet: Facet) -> _FacetCounts:
         chosen = [label] if isinstance(label, str) else sorted(label or ())
         if facet.codes:
             answers = {other: decided[item].answer for other, decided in every.items() if item in decided}
-            found = (state.history.find_code(code, book.version, item, answers).code for code in chosen)
-            chosen = [code for code in found if code is not None]
+            readings = (state.history.find_code(code, book.version, item, answers).code for code in chosen)
+            chosen = [code for code in readings if code is not None]
         codes[item] = tuple(dict.fromkeys(chosen))
     used = {code for chosen in codes.values() for code in chosen}
     names = {code: book.path_name(code) if facet.codes else code for code in used}

@@ -54,12 +54,12 @@ def shown_pages(questionnaire: Questionnaire, answers: Answers) -> list[Page]:
         if page.show_if is not None and not page.show_if.holds(known):
             continue
         shown = []
-        asked = [question for question in page.questions if not kind_of(question).is_hidden]
-        for question in asked:
+        visible_questions = [question for question in page.questions if not kind_of(question).is_hidden]
+        for question in visible_questions:
             if is_shown(question, known):
                 shown.append(question)
                 known[question.id] = answers.get(question.id, {})
-        if shown or not page.questions or (page.text and not asked):
+        if shown or not page.questions or (page.text and not visible_questions):
             pages.append(replace(page, questions=tuple(shown)))
     return pages
 

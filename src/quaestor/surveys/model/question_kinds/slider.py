@@ -20,7 +20,7 @@ _MOST_STEPS = 1_000
 
 
 class Slider(Number):
-    """A number between two ends with a meaning; a slider that nobody touched is no answer.
+    """A number between two labelled ends; a slider that nobody touched counts as unanswered.
 
     A range field always sends a value. The form also sends where the slider was at first, and whether the respondent
     ticked that it is in the right place; only a slider that was moved or confirmed is an answer.
@@ -69,8 +69,8 @@ class Slider(Number):
     def check(self, question: Question, answer: Mapping[str, Any]) -> Answer:
         checked = super().check(question, answer)
         if checked and not _is_whole((float(checked[self.field]) - (question.low or 0.0)) / question.step):
-            said = str(answer[self.field]).strip()[:40]
-            raise InvalidAnswer("off-step", said=said, low=f"{question.low or 0:g}", step=f"{question.step:g}")
+            sent = str(answer[self.field]).strip()[:40]
+            raise InvalidAnswer("off-step", said=sent, low=f"{question.low or 0:g}", step=f"{question.step:g}")
         return checked
 
     def draw_answer(self, question: Question, chance: random.Random, write: Callable[[], str]) -> Answer:
