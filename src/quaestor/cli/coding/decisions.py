@@ -56,9 +56,7 @@ def list_disagreements(
     screen = console()
     for disagreement in disagreements:
         entries = [*disagreement["answers"], *((rater, "not asked") for rater in disagreement["not_asked"])]
-        answers = (
-            "; ".join(f"{rater}: {text}" if rater else text for rater, text in answers_by_rater) or "nobody was asked"
-        )
+        answers = "; ".join(f"{rater}: {text}" if rater else text for rater, text in entries) or "nobody was asked"
         end = f"  → {disagreement['decision']} ({disagreement['how']})" if disagreement["decision"] else ""
         screen.print(
             f"{escape(disagreement['item'])}  {disagreement['facet']}  {escape(answers)}{escape(end)}", soft_wrap=True
