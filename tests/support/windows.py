@@ -96,13 +96,21 @@ def complaints_of(page: Page, address: str) -> list[str]:
     return found
 
 
+def width_of(page: Page) -> int:
+    """How wide a page is once it has loaded: before its stylesheet arrives, it is measured without any style."""
+    page.wait_for_load_state()
+    width: int = page.evaluate("document.documentElement.scrollWidth")
+    return width
+
+
 def assert_for_everyone(page: Page, **options: object) -> None:
     """What is shown is accessible and fits, narrow and light as wide and dark, without being fetched for each."""
+    page.wait_for_load_state()
     page.evaluate(Axe().axe_script)
     for width, scheme in LOOKS:
         page.set_viewport_size({"width": width, "height": 800})
         page.emulate_media(color_scheme=scheme)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, (page.url, width)
+        assert width_of(page) <= width, (page.url, width)
         found = page.evaluate("options => axe.run(options)", {**DEFAULT_OPTIONS, **options})["violations"]
         wrong = [(one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in found]
         assert wrong == [], (page.url, width, scheme, wrong)

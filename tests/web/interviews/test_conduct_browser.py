@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.support.small_interviews import a_study, with_interview
-from tests.support.windows import Server, assert_for_everyone, complaints_of, signed_in
+from tests.support.windows import Server, assert_for_everyone, complaints_of, signed_in, width_of
 
 from quaestor.interviews.conduct.conversation_state import Conversation, read_conversation
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
@@ -340,7 +340,7 @@ def test_no_element_of_the_page_is_covered_or_cut_off(page: Page) -> None:
     assert button
     assert button["x"] >= 0
     assert button["x"] + button["width"] <= 320
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert width_of(page) <= 320
 
 
 def test_a_killed_server_and_a_closed_tab_lose_no_notes(

@@ -17,7 +17,7 @@ from tests.support.command_line import quaestor
 from tests.support.desk import QUICK, closing_app, invited, post, signed_in
 from tests.support.small_interviews import a_study
 from tests.support.themed_interviews import CODEBOOK, themed_study
-from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after, width_of
 
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.rating_files import rate
@@ -200,7 +200,7 @@ def test_disagreements_about_a_code_with_a_long_name_fit_a_narrow_window(
         page.goto(f"{address}rounds/{ROUND}/disagreements")
         page.get_by_role("button", name="View and record it").click()
         assert long in page.locator(".filter select").inner_text()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert width_of(page) <= 320
         assert_for_everyone(page)
         context.close()
 

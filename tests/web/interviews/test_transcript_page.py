@@ -17,7 +17,7 @@ from tests.support.desk import QUICK, closing_app, csrf_in, invited, post, signe
 from tests.support.small_interviews import a_study, with_interview
 from tests.support.themed_interviews import themed_study
 from tests.support.transcript_writers import table_document, teams_webvtt
-from tests.support.windows import complaints_of, serving, session_after
+from tests.support.windows import complaints_of, serving, session_after, width_of
 
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
@@ -228,7 +228,7 @@ def test_a_transcript_is_imported_and_corrected_by_keyboard_on_a_phone_in_both_t
         page.get_by_role("button", name="Import").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_role("status")).to_contain_text("Transcript imported")
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert width_of(page) <= 320
         assert Axe().run(page).violations_count == 0
         page.get_by_role("link", name="Correct turn 4").focus()
         page.keyboard.press("Enter")
@@ -237,7 +237,7 @@ def test_a_transcript_is_imported_and_corrected_by_keyboard_on_a_phone_in_both_t
         assert Axe().run(page).violations_count == 0
         page.get_by_role("button", name="Save").last.click()
         expect(page.get_by_role("heading", name="When do you call a model illegal? by hand")).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert width_of(page) <= 320
         assert complaints == []
         context.close()
     with open_interviews(study) as interviews:

@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.desk import HERE, QUICK, browser, closing_app, csrf_in, invited, post, signed_in
 from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded, send
-from tests.support.windows import cookies_after, serving
+from tests.support.windows import cookies_after, serving, width_of
 
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
@@ -374,5 +374,5 @@ def test_claim_and_invitation_pages_are_accessible(browser: Browser, tmp_path: P
                 for path in paths:
                     look.goto(f"{address}{path}")
                     assert Axe().run(look).response["violations"] == [], (scheme, path)
-                    assert look.evaluate("document.documentElement.scrollWidth") <= 320, (scheme, path)
+                    assert width_of(look) <= 320, (scheme, path)
                 look.context.close()

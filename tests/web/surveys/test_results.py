@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.desk import QUICK, closing_app, invited, signed_in
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded
-from tests.support.windows import complaints_of, serving, session_after
+from tests.support.windows import complaints_of, serving, session_after, width_of
 
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
@@ -179,7 +179,7 @@ def test_results_are_accessible_and_a_number_opens_its_answers_by_keyboard(brows
                 page.goto(f"{address}{path}")
                 expect(page.get_by_role("heading", level=1)).to_be_visible()
                 assert Axe().run(page).response["violations"] == []
-                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                assert width_of(page) <= width
             page.goto(f"{address}{RESULTS[1:]}")
             drawing = page.get_by_role("img", name="Bars of the answers").first
             expect(drawing).to_have_js_property("complete", True)

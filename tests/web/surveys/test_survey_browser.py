@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded, small_survey
-from tests.support.windows import assert_for_everyone, complaints_of, serving
+from tests.support.windows import assert_for_everyone, complaints_of, serving, width_of
 
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
@@ -58,7 +58,7 @@ def go_on(page: Page, button: str = "Next") -> None:
     tab_to(page, page.get_by_role("button", name=button))
     with page.expect_navigation():
         page.keyboard.press("Enter")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert width_of(page) <= 320
 
 
 def has_focus(wanted: Locator) -> bool:

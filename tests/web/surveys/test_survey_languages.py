@@ -16,7 +16,7 @@ from tests.support.answering import asking, begun, fields_on, send, sent_again
 from tests.support.desk import browser as visitor
 from tests.support.desk import post
 from tests.support.small_survey import NAME, fielded, small_survey
-from tests.support.windows import serving
+from tests.support.windows import serving, width_of
 
 from quaestor.study.folder import open_study
 from quaestor.surveys.invitations import invite
@@ -257,6 +257,6 @@ def looked(page: Page, scheme: str) -> None:
     """The page is from right to left, fits, and everybody can use it."""
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     assert page.evaluate("[document.documentElement.lang, document.dir]") == ["ar", "rtl"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    assert width_of(page) <= 320
     violations = Axe().run(page).response["violations"]
     assert [(violation["id"], [node["html"] for node in violation["nodes"]][:2]) for violation in violations] == []
