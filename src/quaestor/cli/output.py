@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from quaestor.base.errors import Problem
-    from quaestor.evidence.derived_items import DerivedItems
+    from quaestor.evidence.live_items import AddedItems
     from quaestor.evidence.sources.protocol import Progress
     from quaestor.study.folder import Study
 
@@ -114,22 +114,21 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
-def tell_of_items(derived: DerivedItems, units: str, step: str, *, json: bool) -> None:
-    """Prints how many items were derived and what to run next; `units` names the items."""
+def tell_of_items(added: AddedItems, units: str, step: str, *, json: bool) -> None:
+    """Prints how many items a live source has and what to run next; `units` names the items."""
     if json:
         print_json({
-            "source": derived.source, "file": str(derived.path), "items": derived.items,
-            "participants": derived.participants, "added": derived.added, "block": derived.block,
-            "strand": derived.strand,
+            "source": added.source, "file": added.file, "items": added.items, "participants": added.participants,
+            "added": added.added, "block": added.block, "strand": added.strand,
         })  # fmt: skip
         return
-    participants = count_of(derived.participants, "participant")
-    say(f"{number(derived.items)} {units} from {participants} written to {derived.path}")
-    if derived.added:
-        kept_by = f"the strand {derived.strand!r}" if derived.strand else "a funnel that keeps all of its items"
-        say(f"Added the source {derived.source!r} to study.toml, with {kept_by}")
-    items = f"of the strand {derived.strand!r}" if derived.strand else f"after the step {step!r}"
-    say(f"Next: `quaestor ingest {derived.source}`, `quaestor funnel`, then add a round {items}")
+    participants = count_of(added.participants, "participant")
+    say(f"{number(added.items)} {units} from {participants}, read from {added.file} when they are needed")
+    if added.added:
+        kept_by = f"the strand {added.strand!r}" if added.strand else "a funnel that keeps all of its items"
+        say(f"Added the source {added.source!r} to study.toml, with {kept_by}")
+    items = f"of the strand {added.strand!r}" if added.strand else f"after the step {step!r}"
+    say(f"Next: `quaestor funnel`, then add a round {items}")
 
 
 def print_problems(title: str, size: str, problems: Sequence[Problem], used: str) -> None:

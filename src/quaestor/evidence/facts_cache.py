@@ -21,7 +21,7 @@ from quaestor.base.files import replace_file, write_atomically
 from quaestor.evidence.dataset import MANIFEST
 from quaestor.evidence.item_facts import ItemFacts, read_item_facts
 from quaestor.measures.item_columns import Floats
-from quaestor.study.features import find_input_maker
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 
 
@@ -77,7 +77,7 @@ def find_arrays(
 def _stamp_source(study: Study, source: str, more: bytes) -> str:
     """Returns a stamp of a source's evidence and more inputs; empty if its evidence must not be cached."""
     manifest = study.evidence_of(source) / MANIFEST
-    if find_input_maker(study, source) is not None or not manifest.is_file():
+    if find_live_source(study, source) is not None or not manifest.is_file():
         return ""
     return hashlib.sha256(__version__.encode() + manifest.read_bytes() + more).hexdigest()
 

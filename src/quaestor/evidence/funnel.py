@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,6 +23,7 @@ from quaestor.evidence.items import (
     add_identity,
     choose_rows,
     identity_schema,
+    item_key,
     item_link,
     item_number,
     read_answers,
@@ -30,11 +31,17 @@ from quaestor.evidence.items import (
     read_left_out,
 )
 from quaestor.evidence.lazy_ibis import Backend, ibis, ir
+from quaestor.evidence.live_items import (
+    explain_no_evidence,
+    live_stamp,
+    read_source_manifest,
+    select_live_items,
+)
 from quaestor.evidence.records import ExampleItem, FunnelResult, Manifest, SampledStep, StepResult
 from quaestor.measures.descriptive import share
 from quaestor.render.figures.records import Figure, FunnelStep
 from quaestor.study.contributions import RoundOutcomes
-from quaestor.study.features import open_round_outcomes
+from quaestor.study.features import find_live_source, open_round_outcomes
 from quaestor.study.folder import Study, has_journal
 from quaestor.study.session import Session
 from quaestor.study.settings.evidence import StepSettings
@@ -75,6 +82,8 @@ class _Run:
     decided: dict[str, list[str]]
     rated: dict[str, frozenset[str]]
     """By round of the funnel: the items that somebody rated."""
+    is_live: bool
+    """Whether the items are read from a private file, whose words are not copied."""
 
     @property
     def evidence(self) -> Path:
@@ -100,10 +109,9 @@ class _Run:
 @contextmanager
 def _open_run(study: Study) -> Iterator[_Run]:
     source = study.funnel_source()
-    evidence = study.evidence_of(source)
-    manifest = read_manifest(evidence)
+    manifest = read_source_manifest(study, source)
     if manifest is None:
-        raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
+        raise explain_no_evidence(study, source)
     all_steps = study.funnel.steps
     if not all_steps and not study.strand:
         raise StateError(f"{study.file} has no funnel yet: add [[funnel.steps]]")
@@ -114,14 +122,20 @@ def _open_run(study: Study) -> Iterator[_Run]:
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
         items = read_items(connection, study)
+        live = find_live_source(study, source)
+        if live is not None:
+            entering = select_live_items(study, source, live)
+            items = items.semi_join(ibis.memtable(entering.select(["row_number"])), "row_number")
         outcomes, _ = _round_outcomes(study)
         rated = {step.round: outcomes.rated_items(step.round) for step in all_steps[:ready] if step.round and outcomes}
-        yield _Run(study, manifest, connection, items, all_steps[:ready], all_steps[ready:], decided, rated)
+        ready_steps, pending = all_steps[:ready], all_steps[ready:]
+        yield _Run(study, manifest, connection, items, ready_steps, pending, decided, rated, is_live=live is not None)
 
 
 def run_funnel(study: Study) -> FunnelResult:
     """Runs the funnel and stores its result with the file permissions of the evidence; deterministic."""
-    evidence = study.evidence_of(study.funnel_source())
+    live = find_live_source(study, study.funnel_source())
+    evidence = study.root / live.file if live else study.evidence_of(study.funnel_source())
     match_privacy(evidence, study.funnel_folder)
     with _open_run(study) as run, lock_folder(study.funnel_folder, "the funnel"):
         try:
@@ -139,11 +153,24 @@ def run_funnel(study: Study) -> FunnelResult:
         document = {
             "fingerprint": compute_fingerprint(study, run.manifest),
             "rated": _fingerprint_rated(study),
-            "result": asdict(result),
+            "result": asdict(_remove_words(result) if run.is_live else result),
         }
         write_atomically(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
         match_privacy(evidence, study.funnel_folder)
         return result
+
+
+def _remove_words(result: FunnelResult) -> FunnelResult:
+    """Returns a result with only the ids of its examples, whose words pages read when they show them."""
+
+    def keep_ids(examples: Sequence[ExampleItem]) -> tuple[ExampleItem, ...]:
+        return tuple(replace(example, title=example.item, body="") for example in examples)
+
+    steps = (
+        replace(step, kept_examples=keep_ids(step.kept_examples), dropped_examples=keep_ids(step.dropped_examples))
+        for step in result.steps
+    )
+    return replace(result, steps=tuple(steps))
 
 
 def _notes_on_rounds(run: _Run, drops: ir.Table) -> list[str]:
@@ -239,11 +266,11 @@ def filter_dropped(drops: ir.Table, number: int) -> ir.Table:
 
 def read_examples(study: Study, items: ir.Table, chosen: ir.Table) -> list[ExampleItem]:
     """Returns the chosen items as examples, in the order of the table of drops."""
-    keys = chosen.select("item", "id").to_pyarrow().to_pylist()
+    keys, column = chosen.select("item", "id").to_pyarrow().to_pylist(), item_key(items)
     shown = [name for name in EXAMPLE_COLUMNS if name in items.columns]
-    rows = choose_rows(items.select(*shown, _key=item_number(items)), "_key", [key["id"] for key in keys])
-    by_number = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()} if keys else {}
-    return [build_example(study, {**by_number[key["id"]], "item": key["item"]}) for key in keys]
+    rows = choose_rows(items.select(*shown, _key=items[column]), "_key", [key[column] for key in keys])
+    by_key = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()} if keys else {}
+    return [build_example(study, {**by_key[key[column]], "item": key["item"]}) for key in keys]
 
 
 def build_example(study: Study, row: Mapping[str, Any]) -> ExampleItem:
@@ -262,7 +289,10 @@ def build_example(study: Study, row: Mapping[str, Any]) -> ExampleItem:
 
 
 def _write_candidates(run: _Run, drops: ir.Table) -> None:
-    """Writes the items that passed every step so far, with content hash and provenance."""
+    """Writes the items that passed every step so far, with content hash and provenance; never those of live sources."""
+    if run.is_live:
+        (run.study.funnel_folder / CANDIDATES).unlink(missing_ok=True)
+        return
     kept = drops.filter(drops.fell_at == len(run.steps))
     rows = run.items.mutate(_key=item_number(run.items))
     rows = rows.semi_join(kept, rows._key == kept.id)
@@ -333,13 +363,27 @@ def last_result(study: Study, session: Session[Any] | None = None) -> tuple[Funn
         raw = document["result"]
         steps = tuple(_read_step(step) for step in raw["steps"])
         result = FunnelResult(**{**raw, "steps": steps, "pending": tuple(raw["pending"])})
-        manifest = read_manifest(study.evidence_of(study.funnel_source()))
+        manifest = read_source_manifest(study, study.funnel_source(), session)
         is_current = manifest is not None and document["fingerprint"] == compute_fingerprint(study, manifest, session)
+        is_current = is_current or _is_current_copy(study, document, session)
         # Older files do not say which items were rated.
         is_current = is_current and document.get("rated") in (None, _fingerprint_rated(study, session))
         return result, is_current
     except (ValueError, KeyError, TypeError):
         raise StateError(f"{path} is damaged: run `quaestor funnel` again") from None
+
+
+def _is_current_copy(study: Study, document: Mapping[str, Any], session: Session[Any] | None) -> bool:
+    """Returns whether an earlier version computed a result from a copy with the same items that a live source has."""
+    source = study.funnel_source()
+    live, copied = find_live_source(study, source), read_manifest(study.evidence_of(source))
+    drops = study.funnel_folder / DROPPED_AT_FILE
+    if live is None or copied is None or not drops.exists():
+        return False
+    if document["fingerprint"] != compute_fingerprint(study, copied, session):
+        return False
+    items = {f"{study.prefix}{item}" for item in select_live_items(study, source, live, session)["item"].to_pylist()}
+    return set(pq.read_table(drops, columns=["item"])["item"].to_pylist()) == items
 
 
 def _read_step(raw: Mapping[str, Any]) -> StepResult:
@@ -365,6 +409,7 @@ def current_result(study: Study, session: Session[Any] | None) -> FunnelResult:
         file_stamp(study.file),
         file_stamp(study.funnel_folder / RESULT),
         evidence_stamp(study, study.funnel_source()),
+        live_stamp(study, study.funnel_source()),
         outcomes.change_stamp(rounds) if outcomes else None,
     )
     cached = _CURRENT.get(study.funnel_folder)

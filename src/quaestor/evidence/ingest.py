@@ -15,6 +15,7 @@ from quaestor.base.clock import Clock, now
 from quaestor.base.errors import InputError, QuaestorError, SettingsError
 from quaestor.base.files import BackgroundHasher, hash_file, lock_folder, match_privacy, write_atomically
 from quaestor.evidence.dataset import MANIFEST, StagedDataset, is_complete, read_manifest
+from quaestor.evidence.live_items import explain_no_evidence, read_source_manifest
 from quaestor.evidence.records import Manifest, TableEntry
 from quaestor.evidence.sources.protocol import (
     IngestPlan,
@@ -26,7 +27,7 @@ from quaestor.evidence.sources.protocol import (
     no_progress,
 )
 from quaestor.evidence.sources.stackexchange.source import plan_dump
-from quaestor.study.features import find_input_maker
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 from quaestor.study.settings.sources import SourceSettings, load_source_kind
 
@@ -178,7 +179,16 @@ def _describe_input(path: Path, hashing: BackgroundHasher) -> InputFile:
 
 
 def ingest_source(study: Study, name: str, *, progress: Progress = no_progress, clock: Clock = now) -> IngestReport:
-    """Ingests a source of a study into its evidence folder, which gets the file permissions of the input."""
+    """Ingests a source of a study into its evidence folder, which gets the file permissions of the input.
+
+    A live source has nothing to ingest: the report says how many items it has now.
+    """
+    live = find_live_source(study, name)
+    if live is not None:
+        manifest = read_source_manifest(study, name)
+        if manifest is None:
+            raise explain_no_evidence(study, name)
+        return IngestReport(manifest, study.root / live.file, unchanged=True)
     plan, folder = _plan(study, name, progress), study.evidence_of(name)
     match_privacy(study.path_of(name), folder)
     report = run_plan(plan, folder, clock)
@@ -190,10 +200,8 @@ def _plan(study: Study, name: str, progress: Progress = no_progress) -> IngestPl
     settings, path = study.source(name), study.path_of(name)
     source: Source[SourceSettings] = load_source_kind(settings.kind)
     if not path.exists():
-        maker = find_input_maker(study, name)
-        remedy = f"run `{maker.input_command}`, which writes it" if maker else source.remedy(path)
         raise SettingsError(
-            f"{study.file}: sources.{name}.path is {settings.path!r}, but {path} does not exist: {remedy}"
+            f"{study.file}: sources.{name}.path is {settings.path!r}, but {path} does not exist: {source.remedy(path)}"
         )
     return source.plan(SourceRequest(name, settings, path, study.settings.families, progress))
 
@@ -201,7 +209,7 @@ def _plan(study: Study, name: str, progress: Progress = no_progress) -> IngestPl
 def describe_change(study: Study, name: str) -> str:
     """Returns why a source must be ingested again: its settings or its input changed; empty if neither did."""
     manifest = read_manifest(study.evidence_of(name))
-    if manifest is None:
+    if manifest is None or find_live_source(study, name) is not None:
         return ""
     try:
         plan = _plan(study, name)

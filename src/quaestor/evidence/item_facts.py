@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 from quaestor.base.errors import StateError
-from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.funnel import dropped_at_file
 from quaestor.evidence.items import item_link, item_number, read_answers, read_items
 from quaestor.evidence.lazy_ibis import ibis, ir
+from quaestor.evidence.live_items import read_source_manifest
 from quaestor.evidence.records import TableEntry
 from quaestor.study.folder import Study
 from quaestor.study.settings.coding import ItemConditions
@@ -47,7 +47,7 @@ def read_item_facts(study: Study, items: Iterable[str]) -> list[ItemFacts]:
     """Reads facts about items from the source of the results, in the order of their ids; unknown ids are omitted."""
     source, study = study.results_source(), study.in_results_strand()
     evidence = study.evidence_of(source)
-    manifest = read_manifest(evidence)
+    manifest = read_source_manifest(study, source)
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     columns = [attribute.column for attribute in study.settings.attributes.values() if attribute.column is not None]
     with engine(study.funnel_folder) as connection:
@@ -103,7 +103,7 @@ def read_questions_at_step(study: Study, number: int) -> pa.Table:
     """Reads views, scores and answer times of the questions that reached a step, and the step that dropped each."""
     source = study.funnel_source()
     evidence = study.evidence_of(source)
-    if read_manifest(evidence) is None:
+    if read_source_manifest(study, source) is None:
         raise StateError(f"it needs the dump of {source!r}, which has not been ingested in this study")
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study)))
@@ -172,5 +172,5 @@ def _read_attribute(
 
 def read_post_counts(study: Study) -> TableEntry | None:
     """Returns the counts of posts in the manifest of the funnel's source, or None if that is not a dump."""
-    manifest = read_manifest(study.evidence_of(study.funnel_source()))
+    manifest = read_source_manifest(study, study.funnel_source())
     return manifest.tables.get("posts") if manifest is not None else None

@@ -20,8 +20,10 @@ from quaestor.base.files import match_privacy
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.ingest import evidence_stamp
 from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text, read_item_texts
+from quaestor.evidence.live_items import live_stamp
 from quaestor.study.background import BackgroundProcess, SendMessage
 from quaestor.study.contributions import NoNames, TextMask
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study, open_study
 
 _FILE = "texts.db"
@@ -49,7 +51,7 @@ class ItemTextCache:
         """Returns a file named after the evidence it is filled from, so that texts of older evidence are never used."""
         if not self._study.settings.sources:  # a survey alone has no texts
             return None
-        sources = [study.evidence_of(study.funnel_source()) for study in self._study.in_each_strand()]
+        sources = [study.evidence_of(study.funnel_source()) for study in _list_copied_strands(self._study)]
         manifests = [manifest for manifest in map(read_manifest, sources) if manifest is not None]
         if not manifests:
             return None
@@ -78,7 +80,9 @@ class ItemTextCache:
         return texts
 
     def fill(self, name: str, items: Sequence[str]) -> None:
-        """Starts to cache a round's items in the background, once per round."""
+        """Starts to cache a round's items in the background, once per round; items of live sources are never copied."""
+        copied = {strand.strand for strand in _list_copied_strands(self._study)}
+        items = [item for item in items if self._study.in_strand_of(item).strand in copied]
         with self._lock:
             if name in self._threads or self._path is None or self._closing.is_set():
                 return
@@ -114,6 +118,11 @@ class ItemTextCache:
         for process in self._processes:
             process.stop()
         self.wait()
+
+
+def _list_copied_strands(study: Study) -> list[Study]:
+    """Returns the strands whose items may be copied to the cache: all but those of live sources."""
+    return [strand for strand in study.in_each_strand() if find_live_source(strand, strand.funnel_source()) is None]
 
 
 def cache_folder(study: Study) -> Path:
@@ -217,6 +226,7 @@ class ItemTexts:
         self._cache.close()
 
 
-def _evidence_stamp(study: Study) -> tuple[tuple[int, ...], ...]:
+def _evidence_stamp(study: Study) -> tuple[object, ...]:
     strands = study.in_each_strand() if study.settings.sources else []
-    return tuple(evidence_stamp(strand, strand.funnel_source()) for strand in strands)
+    sources = [strand.funnel_source() for strand in strands]
+    return tuple((evidence_stamp(study, source), live_stamp(study, source)) for source in sources)

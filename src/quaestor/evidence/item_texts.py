@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from quaestor.base.names import is_storable
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.items import choose_rows, item_link, read_answers, read_items
 from quaestor.evidence.lazy_ibis import ir
+from quaestor.evidence.live_items import read_live_table
 from quaestor.study.contributions import TextMask
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 
 _LONGEST = 60_000
@@ -63,6 +68,12 @@ def read_item_texts(study: Study, items: Sequence[str], source: str = "") -> dic
 
 def _read_strand_texts(study: Study, items: Sequence[str], source: str) -> dict[str, ItemText]:
     source = source or study.funnel_source()
+    live = find_live_source(study, source)
+    if live is not None:
+        table, ids = read_live_table(study, source, live), pa.array([item.removeprefix(study.prefix) for item in items])
+        chosen_rows = table.filter(pc.is_in(table["item"], ids)).to_pylist()
+        with_strand = ({**row, "item": f"{study.prefix}{row['item']}"} for row in chosen_rows)
+        return {row["item"]: _build_item_text(study, row) for row in with_strand}
     evidence = study.evidence_of(source)
     manifest = read_manifest(evidence)
     if manifest is None or not any(table.rows for table in manifest.tables.values()):

@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from quaestor.base.errors import StateError
-from quaestor.evidence.dataset import list_table_files, read_manifest
+from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.ingest import list_dump_sites, list_notes
 from quaestor.evidence.lazy_ibis import Backend, ibis, ir
+from quaestor.evidence.live_items import explain_no_evidence, read_live_table
 from quaestor.evidence.sources.protocol import LEFT_OUT
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 
 HASHED = ("title", "body", "tags")
@@ -62,10 +63,15 @@ def read_items(connection: Backend, study: Study, source: str = "") -> ir.Table:
     The id of a question looks like `stackoverflow/question/34454721`; a table has its own ids.
     """
     source = source or study.funnel_source()
+    live = find_live_source(study, source)
+    if live is not None:
+        connection.raw_sql("SET temp_directory = ''")  # private words are never written to disk
+        items = ibis.memtable(read_live_table(study, source, live))
+        return items.mutate(item=study.prefix + items.item) if study.prefix else items
     evidence = study.evidence_of(source)
     manifest = read_manifest(evidence)
     if manifest is None:
-        raise StateError(f"the source {source!r} has no evidence yet: run `quaestor ingest {source}` first")
+        raise explain_no_evidence(study, source)
     if "posts" not in manifest.tables:
         items = read_table(connection, evidence, "items")
         return items.mutate(item=study.prefix + items.item) if study.prefix else items
@@ -99,13 +105,6 @@ def warm_up_engine(study: Study) -> None:
         connection.to_pyarrow(ibis.literal(1).name("one").as_table())
 
 
-def list_evidence_files(study: Study, source: str) -> list[Path]:
-    """Returns the Parquet files of all tables of a source; none if it has not been ingested."""
-    folder = study.evidence_of(source)
-    manifest = read_manifest(folder)
-    return [path for table in manifest.tables for path in list_table_files(folder, table)] if manifest else []
-
-
 def read_answers(connection: Backend, evidence: Path) -> ir.Table | None:
     """Returns every answer, or None if the source has none."""
     manifest = read_manifest(evidence)
@@ -113,6 +112,11 @@ def read_answers(connection: Backend, evidence: Path) -> ir.Table | None:
         return None
     posts = read_table(connection, evidence, "posts")
     return posts.filter(posts.post_type_id == _ANSWER)
+
+
+def item_key(items: ir.Table) -> str:
+    """Returns the column by which items are joined with the table of drops: rows of a table can change their number."""
+    return "item" if "row_number" in items.columns else "id"
 
 
 def item_number(questions: ir.Table) -> ir.IntegerValue:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from quaestor.base.names import count_of
-from quaestor.evidence.dataset import read_manifest
+from quaestor.evidence.erasure import list_copies
 from quaestor.evidence.funnel import last_result
 from quaestor.evidence.ingest import describe_change
+from quaestor.evidence.live_items import read_source_manifest
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
-from quaestor.study.features import find_input_maker
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
@@ -19,19 +20,29 @@ _MANY_REJECTED = 0.05
 def evidence_status(request: StatusRequest) -> StatusPart:
     """Returns a line for each source and one for the funnel of each strand, with the next command to run."""
     study = request.study
-    sources = [_describe_source(study, name) for name in study.settings.sources]
+    sources = [_describe_source(study, name, request.session) for name in study.settings.sources]
     funnels = [_describe_funnel(strand, request.session) for strand in study.in_each_strand()]
     command = _choose_next_command(study, sources, funnels)
+    copies = list_copies(study)
+    if copies:
+        detail = f"an earlier version copied words of answers or interviews to {count_of(len(copies), 'place')}"
+        funnels.append(StatusLine("copies", "stale", f"{detail}: run `quaestor remove-copies`"))
     return StatusPart(
         (*sources, *funnels),
-        Next(command) if command else None,
+        Next(command) if command else Next("quaestor remove-copies", is_optional=True) if copies else None,
         is_evidence=True,
         is_empty=not (sources or study.settings.strands or study.funnel.steps),
     )
 
 
-def _describe_source(study: Study, name: str) -> StatusLine:
-    manifest = read_manifest(study.evidence_of(name))
+def _describe_source(study: Study, name: str, session: Session[Any] | None) -> StatusLine:
+    manifest = read_source_manifest(study, name, session)
+    live = find_live_source(study, name)
+    if live is not None:
+        items = manifest.tables["items"].rows if manifest else 0
+        if not items:
+            return StatusLine(f"source {name}", "waiting", f"no items yet; they are made of {live.items_are}")
+        return StatusLine(f"source {name}", "done", f"{items:,} items, read from {live.file} when they are needed")
     if manifest is not None:
         changed = describe_change(study, name)
         if changed:
@@ -45,8 +56,6 @@ def _describe_source(study: Study, name: str) -> StatusLine:
     path = study.path_of(name)
     if path.exists():
         return StatusLine(f"source {name}", "waiting", f"{path} exists, not ingested yet")
-    if maker := find_input_maker(study, name):
-        return StatusLine(f"source {name}", "waiting", f"made of {maker.input_made_of} by `{maker.input_command}`")
     return StatusLine(f"source {name}", "none", f"{path} does not exist")
 
 
@@ -72,10 +81,12 @@ def _choose_next_command(study: Study, sources: list[StatusLine], funnels: list[
         name = line.name.removeprefix("source ")
         if line.state == "none":
             return f"put the input of {name} at {study.path_of(name)}, or correct sources.{name}.path in {study.file}"
-        if line.state in ("waiting", "stale"):
-            maker = None if study.path_of(name).exists() else find_input_maker(study, name)
-            return maker.input_command if maker else f"quaestor ingest {name}"
-    states = {funnel.state for funnel in funnels}
+        if line.state in ("waiting", "stale") and find_live_source(study, name) is None:
+            return f"quaestor ingest {name}"
+    # Sources that still wait are live ones, whose funnels cannot run before people have answered.
+    empty = {line.name.removeprefix("source ") for line in sources if line.state == "waiting"}
+    strands = zip(study.in_each_strand(), funnels, strict=True)
+    states = {funnel.state for strand, funnel in strands if not empty or strand.funnel_source() not in empty}
     if "none" in states:
         return f"add [[funnel.steps]] to {study.file}"
     return "quaestor funnel" if states & {"waiting", "stale"} else ""

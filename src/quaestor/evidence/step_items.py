@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from quaestor.base.errors import StateError
 from quaestor.base.names import is_storable
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import (
     EXAMPLE_COLUMNS,
@@ -26,10 +25,13 @@ from quaestor.evidence.funnel import (
     step_number,
 )
 from quaestor.evidence.funnel_expression import DROPPED_AT
+from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.items import item_link, read_items, read_left_out
 from quaestor.evidence.lazy_ibis import Backend
+from quaestor.evidence.live_items import read_source_manifest
 from quaestor.evidence.records import ExampleItem, FunnelResult, StepResult
 from quaestor.study.contributions import TextMask
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
@@ -67,21 +69,27 @@ def mask_examples(mask: TextMask, examples: Iterable[ExampleItem]) -> tuple[Exam
     return tuple(replace(example, title=title, body=body) for example, title, body in masked)
 
 
-def mask_result(mask: TextMask, result: FunnelResult) -> FunnelResult:
-    """Returns a funnel result whose examples contain no known names."""
-    steps = (
-        replace(
-            step,
-            kept_examples=mask_examples(mask, step.kept_examples),
-            dropped_examples=mask_examples(mask, step.dropped_examples),
+def mask_result(study: Study, mask: TextMask, result: FunnelResult) -> FunnelResult:
+    """Returns a funnel result whose examples contain no known names; those of a live source get their words here."""
+    is_live = find_live_source(study, result.source) is not None
+    examples = [example for step in result.steps for example in (*step.kept_examples, *step.dropped_examples)]
+    texts = read_item_texts(study, [example.item for example in examples]) if is_live else {}
+
+    def mask_side(side: Iterable[ExampleItem]) -> tuple[ExampleItem, ...]:
+        known = ((example, texts.get(example.item)) for example in side)
+        return mask_examples(
+            mask, (replace(example, title=text.title, body=text.body) if text else example for example, text in known)
         )
+
+    steps = (
+        replace(step, kept_examples=mask_side(step.kept_examples), dropped_examples=mask_side(step.dropped_examples))
         for step in result.steps
     )
     return replace(result, steps=tuple(steps))
 
 
 def _left_out(study: Study, connection: Backend, item: str | None = None) -> list[dict[str, Any]]:
-    manifest = read_manifest(study.evidence_of(study.funnel_source()))
+    manifest = read_source_manifest(study, study.funnel_source())
     rows = read_left_out(connection, study, manifest.site) if manifest else None
     if rows is None:
         return []
@@ -129,7 +137,7 @@ def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> 
             if not _left_out(study, connection, item):
                 raise _suggest_strand(study, item, session) or unknown
     unseen = UNSEEN in table.column_names and any(table.column(UNSEEN).to_pylist())
-    manifest = read_manifest(study.evidence_of(study.funnel_source()))
+    manifest = read_source_manifest(study, study.funnel_source(), session)
     inputs = manifest.inputs if manifest else ()
     return {
         "item": item,

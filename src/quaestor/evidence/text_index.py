@@ -1,12 +1,16 @@
-"""The full-text index of all items in the funnel: one SQLite file, replaced only when the new one is complete."""
+"""The full-text index of all items in the funnel: one SQLite file, replaced only when the new one is complete.
+
+The index of a live source is in the memory of the process, so that private words are never copied to disk.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +23,10 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import DROPPED_AT_FILE, RESULT
-from quaestor.evidence.items import item_number, read_items
+from quaestor.evidence.items import item_key, read_items
 from quaestor.evidence.lazy_ibis import Backend, ibis, ir
+from quaestor.evidence.live_items import live_stamp
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 
 ReportProgress = Callable[[str, int, int], None]
@@ -63,15 +69,17 @@ _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&n
 class Index:
     """An index that matches the last result of the funnel."""
 
-    path: Path
+    address: str
+    """The database as a SQLite URI."""
     key: str
+    held: sqlite3.Connection | None = None
+    """An open connection, for as long as which a database in memory exists."""
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """Opens a read-only connection; a query that takes too long raises InputError."""
         deadline = time.monotonic() + QUERY_SECONDS
-        address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-        with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
+        with closing(sqlite3.connect(self.address, uri=True, check_same_thread=False)) as connection:
             connection.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
             try:
                 yield connection
@@ -90,24 +98,51 @@ def index_folder(study: Study) -> Path:
 def find_index(study: Study) -> Index | None:
     """Returns the index if it matches the last result of the funnel."""
     key = compute_index_key(study)
+    in_memory = _IN_MEMORY.get(study.funnel_folder)
+    if in_memory is not None and in_memory.key == key:
+        return in_memory
+    if is_in_memory(study):
+        return None
     path = index_folder(study) / FILE
     if not path.is_file():
         return None
+    index = Index(f"{path.absolute().as_uri()}?mode=ro&immutable=1", key)
     try:
-        with Index(path, key).reading() as connection:
+        with index.reading() as connection:
             stored = connection.execute("SELECT key FROM about").fetchone()
     except sqlite3.Error:  # a damaged file counts as missing
         return None
-    return Index(path, key) if stored == (key,) else None
+    return index if stored == (key,) else None
+
+
+_IN_MEMORY: dict[Path, Index] = {}
+"""By folder of a funnel: the index of a live source."""
+
+
+def is_in_memory(study: Study) -> bool:
+    """Returns whether the index of a strand is only in the memory of this process."""
+    return find_live_source(study, study.funnel_source()) is not None
+
+
+def _build_in_memory(study: Study, report: ReportProgress) -> Index:
+    key, address = compute_index_key(study), f"file:quaestor-{secrets.token_hex(8)}?mode=memory&cache=shared"
+    report(INDEX_NAME, 0, 0)
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    with engine(study.funnel_folder) as backend:
+        texts = _select_texts(study, backend, study.funnel_folder / DROPPED_AT_FILE).to_pyarrow()
+    _fill(connection, texts.to_batches(_BATCH), texts.num_rows, key, report)
+    index = _IN_MEMORY[study.funnel_folder] = Index(address, key, connection)
+    return index
 
 
 def compute_index_key(study: Study) -> str:
-    """Returns a hash of the funnel's last result."""
+    """Returns a hash of the funnel's last result, and of the words of a live source."""
+    live = live_stamp(study, study.funnel_source())
     try:
         result = (study.funnel_folder / RESULT).read_bytes()
     except FileNotFoundError:
         raise StateError("the funnel has not run yet: run `quaestor funnel` first") from None
-    return hashlib.sha256(f"{_FORMAT}/".encode() + result).hexdigest()
+    return hashlib.sha256(f"{_FORMAT}/{live or ''}".encode() + result).hexdigest()
 
 
 def count_items_to_index(study: Study) -> int:
@@ -123,6 +158,8 @@ def build_index(study: Study, report: ReportProgress) -> Index:
     ready = find_index(study)
     if ready is not None:
         return ready
+    if is_in_memory(study):
+        return _build_in_memory(study, report)
     folder = index_folder(study)
     folder.mkdir(parents=True, exist_ok=True)
     match_privacy(study.funnel_folder, folder)
@@ -135,7 +172,11 @@ def build_index(study: Study, report: ReportProgress) -> Index:
             report(INDEX_NAME, 0, 0)
             _write_texts(study, texts)
             unfinished.unlink(missing_ok=True)  # left by a build that was killed
-            _fill(unfinished, texts, key, report)
+            with (
+                closing(sqlite3.connect(unfinished, isolation_level=None)) as connection,
+                pq.ParquetFile(texts) as rows,
+            ):
+                _fill(connection, rows.iter_batches(_BATCH), rows.metadata.num_rows, key, report)
             match_privacy(folder, folder)
             fsync(unfinished)
             os.replace(unfinished, folder / FILE)
@@ -143,7 +184,7 @@ def build_index(study: Study, report: ReportProgress) -> Index:
         finally:
             unfinished.unlink(missing_ok=True)
             texts.unlink(missing_ok=True)
-    return Index(folder / FILE, key)
+    return Index(f"{(folder / FILE).absolute().as_uri()}?mode=ro&immutable=1", key)
 
 
 def _write_texts(study: Study, path: Path) -> None:
@@ -154,21 +195,22 @@ def _write_texts(study: Study, path: Path) -> None:
         _select_texts(study, connection, drops).to_parquet(str(path))
 
 
-def _fill(path: Path, texts: Path, key: str, report: ReportProgress) -> None:
+def _fill(
+    connection: sqlite3.Connection, texts: Iterable[pa.RecordBatch], total: int, key: str, report: ReportProgress
+) -> None:
     done = 0
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection, pq.ParquetFile(texts) as file:
-        for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"):
-            connection.execute(f"PRAGMA {setting}").fetchall()
-        connection.executescript(_TABLES.replace("TOKENS", TOKENS))
-        connection.execute("BEGIN")
-        for batch in file.iter_batches(_BATCH):
-            report(INDEX_NAME, done, file.metadata.num_rows)
-            _insert(connection, batch)
-            done += batch.num_rows
-        connection.execute("INSERT INTO about VALUES (?)", (key,))
-        connection.execute("COMMIT")
-        report(INDEX_NAME, done, file.metadata.num_rows)
-        connection.executescript(f"BEGIN;{_INDEXES}COMMIT;ANALYZE;")
+    for setting in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"):
+        connection.execute(f"PRAGMA {setting}").fetchall()
+    connection.executescript(_TABLES.replace("TOKENS", TOKENS))
+    connection.execute("BEGIN")
+    for batch in texts:
+        report(INDEX_NAME, done, total)
+        _insert(connection, batch)
+        done += batch.num_rows
+    connection.execute("INSERT INTO about VALUES (?)", (key,))
+    connection.execute("COMMIT")
+    report(INDEX_NAME, done, total)
+    connection.executescript(f"BEGIN;{_INDEXES}COMMIT;ANALYZE;")
 
 
 def _select_texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
@@ -187,7 +229,7 @@ def _select_texts(study: Study, connection: Backend, drops_file: Path) -> ir.Tab
     )
     created = column("creation_date", "timestamp")
     texts = items.select(
-        _key=item_number(items),
+        _key=items[item_key(items)],
         title=_one_line(column("title", "string").fill_null("")),
         body=_one_line(body),
         tags=column("tags", "array<string>"),
@@ -198,7 +240,7 @@ def _select_texts(study: Study, connection: Backend, drops_file: Path) -> ir.Tab
         author=_one_line(author),
     )
     drops = connection.read_parquet(str(drops_file))
-    return texts.join(drops, texts._key == drops.id).select(
+    return texts.join(drops, texts._key == drops[item_key(items)]).select(
         "id", "item", "title", "body", "tags", "created", "year", "score", "views", "author", "fell_at"
     )
 

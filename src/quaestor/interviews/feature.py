@@ -12,14 +12,13 @@ from quaestor.interviews.backup import InterviewBackup
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT
 from quaestor.interviews.free_text import REWORD_ACT, WITHDRAW_ACT, InterviewText
 from quaestor.interviews.guide_versions import list_guides
+from quaestor.interviews.items import TurnSource, find_turn_source
 from quaestor.interviews.left_out_turns import TURNS_ACT, list_turns_left_out, list_turns_restored
 from quaestor.interviews.model.records import Transcript, find_participant
 from quaestor.interviews.names.remaining import find_remaining_names, refuse_names
-from quaestor.interviews.names.stale_items import stamp_item_files
 from quaestor.interviews.overview import build_overview, has_interviews, read_overview
 from quaestor.interviews.report_section import InterviewSection
 from quaestor.interviews.repository import (
-    FOLDER,
     INTERVIEWS,
     INTERVIEWS_FILE,
     Interviews,
@@ -73,7 +72,7 @@ class InterviewGuard:
                 if any(now.get(interview) != stamp for interview, stamp in stamps.items())
             )
 
-        return opened.remembered("withheld", (files, stamp_item_files(study), published), find_withheld)
+        return opened.remembered("withheld", (files, published), find_withheld)
 
 
 def fingerprint(study: Study) -> str:
@@ -120,20 +119,17 @@ _ITEMS = Next("quaestor interview items", "Build items for raters from what part
 _FIRST = Next("quaestor interview participant add", "Add the first participant of the interviews", "interviews")
 
 
-def awaits_items(study: Study) -> bool:
-    """Whether the items that raters will code must still be built from transcripts."""
-    if not any(facet.kind == "stretches" for facet in study.settings.facets.values()):
-        return False
-    from quaestor.interviews.items import SOURCE
-
-    path = study.root / FOLDER / f"{SOURCE}.csv"
-    return SOURCE in study.settings.sources and study.path_of(SOURCE) == path and not path.exists()
-
-
 def interviews_status(request: StatusRequest) -> StatusPart:
     """Returns the progress of interviews, and their next step until every transcript is imported."""
     lines, following = _lines_and_next(request) if has_interviews(request.study) else ([], None)
-    return StatusPart(tuple(lines), following, collects=True, precedes_evidence=awaits_items(request.study))
+    # Until the first transcript is imported, raters who will code passages have nothing to code.
+    is_first = codes_passages(request.study) and following is not None
+    return StatusPart(tuple(lines), following, collects=True, precedes_evidence=is_first)
+
+
+def codes_passages(study: Study) -> bool:
+    """Whether raters will code passages of transcripts."""
+    return any(facet.kind == "stretches" for facet in study.settings.facets.values())
 
 
 def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | None]:
@@ -148,7 +144,8 @@ def _lines_and_next(request: StatusRequest) -> tuple[list[StatusLine], Next | No
     lines = [line for person in overview.people for line in person.interviews]
     detail = ", ".join(f"{count:,} {words}" for words, count in overview.tally)
     if lines and all(line.interview.transcript for line in lines):
-        return [StatusLine(_STAGE, "done", detail)], _ITEMS if awaits_items(study) else None
+        awaits_items = codes_passages(study) and not find_turn_source(study)
+        return [StatusLine(_STAGE, "done", detail)], _ITEMS if awaits_items else None
     unusable = next((guide_line for guide_line in list_guides(study, None) if guide_line.why or guide_line.grave), None)
     if unusable is not None:
         words = f"the guide {unusable.name} {unusable.words}" if unusable.grave else unusable.words
@@ -186,9 +183,8 @@ FEATURE = Feature(
         REWORD_ACT: ActKind("replaced names in texts about interviews"),
         WITHDRAW_ACT: ActKind("withdrew from the interviews", actor="A participant", removes=_turns_of_participant),
     },
-    input_folder=FOLDER,
-    input_made_of="transcripts",
-    input_command="quaestor interview items",
+    source_kinds={TurnSource.kind: "quaestor.interviews.items:TurnSource"},
+    live_source=TurnSource(),
     free_text=InterviewText,
     withdrawn_items=_withdrawn_items,
     known_names=open_text_mask,

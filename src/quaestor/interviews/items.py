@@ -1,72 +1,94 @@
-"""Builds items from turns: what participants said, with names masked, for raters, readers and search."""
+"""Turns as items: what participants said, with names masked, for raters, readers and search."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
 
-from quaestor.base.errors import StateError
-from quaestor.base.names import strip_strand
+from quaestor.base.errors import InputError, StateError
 from quaestor.coding.session import require_lead
-from quaestor.evidence.derived_items import (
-    DerivedItems,
-    DerivedSource,
-    as_html,
-    change_lines,
-    erase_lines,
-    write_derived_items,
-)
-from quaestor.evidence.erasure import erase_copies, erase_items, list_sources_in_folder, rebuild_stale_items
+from quaestor.evidence.erasure import contains_items, forget_items, remove_copies
+from quaestor.evidence.live_items import AddedItems, add_live_source, as_html
+from quaestor.evidence.sources.protocol import IngestPlan, SourceRequest
 from quaestor.interviews.left_out_turns import record_left_out_turns
 from quaestor.interviews.model.records import Transcript, build_item_id, is_coded
-from quaestor.interviews.names.erased_names import FILLER, ErasedNames
+from quaestor.interviews.names.masking import build_masker, mask_transcript
 from quaestor.interviews.names.remaining import refuse_names_in_transcripts
-from quaestor.interviews.names.rewording import replace_matches
 from quaestor.interviews.participants.consent import list_declined
-from quaestor.interviews.repository import FOLDER, Interviews
-from quaestor.study.folder import open_study
+from quaestor.interviews.repository import (
+    FOLDER,
+    INTERVIEWS_FILE,
+    Interviews,
+    identities_path,
+    interviews_path,
+    list_keys,
+    open_files,
+)
+from quaestor.store.sealed_file import change_stamp
+from quaestor.study.folder import Study, open_study
+from quaestor.study.session import Session
+from quaestor.study.settings.sources import SourceSettings
 
 SOURCE, STEP = "turns", "turns"
-_COLUMNS = ("id", "interview", "participant", "question", "title", "body")
-_IDS = 3
-"""The number of columns before the text."""
 _TITLE = 60
 
 
-def make_items(interviews: Interviews, actor: str | None = None) -> DerivedItems:
-    """Writes what participants said as the input of a source, and adds the source to study.toml.
+class TurnSettings(SourceSettings):
+    """Settings of a source of turns, which are those of all interviews of the study."""
 
-    A repeated call writes the current text without participants who have declined since; it is refused while a known
-    name is left. `forget_participant` removes the words of withdrawn participants.
-    """
-    require_lead(interviews.coding, actor, "build items from transcripts")
-    refuse_names_in_transcripts(interviews)
-    record_left_out_turns(interviews, list_declined(interviews), actor)
-    study = open_study(interviews.study.root)
-    about = "What participants of interviews said, turn by turn, written by `quaestor interview items`."
-
-    def list_lines(known: bool) -> list[tuple[str, ...]]:
-        left_out = list_declined(interviews)
-        talks = [transcript for transcript in interviews.transcripts() if transcript.participant not in left_out]
-        lines = [line for talk in talks for line in _lines(interviews, talk)]
-        if not lines and not known:
-            raise StateError(
-                "no transcript has anything said by a participant yet: import one, and set the speakers' voices"
-            )
-        return lines
-
-    source = DerivedSource(SOURCE, SOURCE, FOLDER, _COLUMNS, STEP, about)
-    return write_derived_items(study, source, list_lines, "participant")
+    kind: Literal["interviews"] = "interviews"
+    path: Literal["interviews.db"] = "interviews.db"
 
 
-def _lines(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ...]]:
-    guide = interviews.guide(transcript.guide, transcript.version)
-    questions = {question.id: question.text for question in guide.questions()}
+class TurnSource:
+    """What participants said, turn by turn, read from the sealed transcripts; implements `LiveSource`."""
+
+    kind = "interviews"
+    settings = TurnSettings
+    file = INTERVIEWS_FILE
+    copies_folder = FOLDER
+    items_are = "turns of transcripts"
+    command = "quaestor interview items"
+    columns: tuple[str, ...] = ("id", "participant", "interview", "question", "title", "body")
+
+    def plan(self, request: SourceRequest[TurnSettings]) -> IngestPlan:
+        raise InputError(f"the items of {request.name!r} are read from {self.file}: there is nothing to ingest")
+
+    def remedy(self, path: Path) -> str:
+        return "import a transcript, which creates it"
+
+    def stamp(self, study: Study) -> object:
+        paths = (interviews_path(study), identities_path(study))
+        return tuple((change_stamp(path), path.stat().st_ino if path.exists() else 0) for path in paths)
+
+    def read_rows(self, study: Study, source: str) -> list[tuple[str, ...]]:
+        """Returns the turns of participants who have not declined; all certain names are masked, confirmed or not."""
+        if not interviews_path(study).exists():
+            return []
+        for key in list_keys(study).values():
+            if not key.exists():  # opening the files would create a new key, which cannot decrypt them
+                raise StateError(f"{key} is missing, so transcripts cannot be read: restore it first")
+        interviews = Interviews(None, *open_files(study))
+        try:
+            declined = list_declined(interviews)
+            talks = [transcript for transcript in interviews.transcripts() if transcript.participant not in declined]
+            return [row for talk in talks for row in _build_rows(interviews, mask_transcript(interviews, talk))]
+        finally:
+            interviews.close()
+
+    def read_left_out(self, study: Study, session: Session[Any] | None) -> Callable[[str], bool]:
+        return lambda item: False
+
+
+def _build_rows(interviews: Interviews, transcript: Transcript) -> list[tuple[str, ...]]:
+    guide, mask = interviews.guide(transcript.guide, transcript.version), build_masker(interviews)
+    questions = {question.id: mask(question.text) for question in guide.questions()}
     return [
         (
             build_item_id(transcript.interview, turn.number),
-            transcript.interview,
             transcript.participant,
+            transcript.interview,
             questions.get(turn.question, ""),
             f"{transcript.interview}, turn {turn.number}: {_beginning(turn.text)}",
             as_html(turn.text),
@@ -81,46 +103,42 @@ def _beginning(words: str) -> str:
     return line if len(line) <= _TITLE else f"{line[:_TITLE].rsplit(' ', 1)[0]} …"
 
 
-def erase_names_in_items(interviews: Interviews, erased: ErasedNames) -> bool:
-    """Erases the names of a participant from the items of others, and from all evidence and results built from them.
+def make_items(interviews: Interviews, actor: str | None = None) -> AddedItems:
+    """Adds what participants said to study.toml as a source with a strand; refused while a known name is left.
 
-    Items can be older than the names. Items of turns with an overwritten name are written again; in all others the
-    names are searched.
+    The items follow the transcripts: new turns enter with the next run of the funnel, erased ones are gone at once.
     """
+    require_lead(interviews.coding, actor, "build items from transcripts")
+    refuse_names_in_transcripts(interviews)
+    record_left_out_turns(interviews, list_declined(interviews), actor)
     study = open_study(interviews.study.root)
-    if not (study.root / FOLDER).is_dir() or not erased.names:
-        return False
-    talks = [talk for talk in interviews.transcripts() if any(FILLER in turn.raw for turn in talk.turns)]
-    overwritten = {
-        build_item_id(talk.interview, turn.number) for talk in talks for turn in talk.turns if FILLER in turn.raw
-    }
-    now = {line[0]: line for talk in talks for line in _lines(interviews, talk) if line[0] in overwritten}
-
-    def changed(line: Sequence[str]) -> Sequence[str]:
-        ids, words = line[:_IDS], now[line[0]][_IDS:] if line[0] in now else line[_IDS:]
-        return [*ids, *(replace_matches(text, erased.find) for text in words)]
-
-    def is_stale(row: Mapping[str, Any]) -> bool:
-        item, words = (
-            strip_strand(str(row.get("id", row.get("item")))),
-            {name: row.get(name) for name in _COLUMNS[_IDS:]},
+    source = find_turn_source(study) or SOURCE
+    if source not in study.settings.sources and not TurnSource().read_rows(study, source):
+        raise StateError(
+            "no transcript has anything said by a participant yet: import one, and set the speakers' voices"
         )
-        if item in now and words["body"] not in (None, now[item][_COLUMNS.index("body")]):
-            return True
-        return any(erased.find(text) for text in words.values() if isinstance(text, str))
+    about = f"What participants of interviews said, read from {INTERVIEWS_FILE}; added by `quaestor interview items`."
+    return add_live_source(study, source, TurnSource(), {}, SOURCE, STEP, about)
 
-    changes = [change_lines(study.root / FOLDER, changed)]
-    changes += [rebuild_stale_items(study, source, is_stale) for source in list_sources_in_folder(study, FOLDER)]
-    if any(changes):
-        erase_copies(study)
-    return any(changes)
+
+def find_turn_source(study: Study) -> str:
+    """Returns the source of turns in study.toml; empty if there is none."""
+    inputs = study.root / FOLDER
+    for name, settings in study.settings.sources.items():
+        if settings.kind == TurnSource.kind or study.path_of(name).parent == inputs:
+            return name
+    return ""
 
 
 def forget_participant(interviews: Interviews, participant: str) -> bool:
-    """Removes the words of a participant from the items, and from all evidence and results built from them."""
+    """Removes the turns of a participant from the results of funnels, and copies of words; returns if there were any.
+
+    Before the erasure itself it only removes the copies.
+    """
     study = open_study(interviews.study.root)
-    changes = [erase_lines(study.root / FOLDER, _COLUMNS.index("participant"), participant)]
-    for source in list_sources_in_folder(study, FOLDER):
-        # Their first interview is P1, the next ones are P1-2, P1-3 …
-        changes += [erase_items(study, source, items) for items in (f"{participant}/", f"{participant}-")]
-    return any(changes)
+    # Their first interview is P1, the next ones are P1-2, P1-3 …
+    starts = (f"{participant}/", f"{participant}-")
+    if participant not in interviews.file.list_erased():
+        return bool(remove_copies(study)) | any(contains_items(study, TurnSource(), start) for start in starts)
+    found = [forget_items(study, TurnSource(), start) for start in starts]
+    return any(found)

@@ -35,6 +35,7 @@ from quaestor.store.erasure import ErasedList
 from quaestor.store.records import new_key
 from quaestor.store.sealed_file import NewEntry, SealedEntry, SealedFile, sealed_file_schema
 from quaestor.store.text_versions import TextVersion
+from quaestor.study.features import find_live_feature
 from quaestor.study.folder import Study
 
 FOLDER = "evidence/interviews"
@@ -332,10 +333,10 @@ class Interviews:
         """Returns the beginning of the item ids of turns: the strand that is made of transcripts."""
         if self._coding is None:  # of a backup, whose turns are not coded
             return ""
-        inputs = self.study.root / FOLDER
         for strand in self.study.in_each_strand():
             with suppress(SettingsError):
-                if self.study.path_of(strand.funnel_source()).parent == inputs:
+                feature = find_live_feature(strand, strand.funnel_source())
+                if feature is not None and feature.name == INTERVIEWS.name:
                     return strand.prefix
         return ""
 

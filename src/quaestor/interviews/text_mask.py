@@ -11,8 +11,8 @@ from typing import Any
 from quaestor.base.errors import QuaestorError, StateError
 from quaestor.base.names import strip_strand
 from quaestor.coding.model.records import INTERVIEWS
-from quaestor.evidence.derived_items import as_html
 from quaestor.evidence.erasure import find_origin
+from quaestor.evidence.live_items import as_html
 from quaestor.interviews.coding.acts import find_turn_shown
 from quaestor.interviews.model.records import SpokenTurn, parse_item_id
 from quaestor.interviews.names.known_names import InterviewNames, get_finder

@@ -15,8 +15,8 @@ from quaestor.base.files import remove
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
-from quaestor.interviews.items import erase_names_in_items, forget_participant
-from quaestor.interviews.names.erased_names import ErasedNames, erase_names, list_names_of_participant
+from quaestor.interviews.items import forget_participant
+from quaestor.interviews.names.erased_names import erase_names, list_names_of_participant
 from quaestor.interviews.participants.consent import BY_LINK, find_consent_request, has_interview_data
 from quaestor.interviews.participants.people import list_withdrawn
 from quaestor.interviews.repository import Interviews, list_keys, open_interviews
@@ -64,13 +64,13 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> P
     erased = list_names_of_participant(interviews, participant)
     quoted = erase_names(interviews, erased, actor, interviews.now()) or quoted
     # Copies go first: if one cannot be reached, everything is still there, including the link to try again.
-    quoted = _erase_copies(interviews, erased) or quoted
+    quoted = forget_participant(interviews, participant) or quoted
     published = quoted and _unpublish(interviews)
     interviews.file.erase(participant, day)
     interviews.identities.erase(participant, day)
     erase_names(interviews, erased, actor, interviews.now())  # from what was written meanwhile
     interviews.forget()
-    _erase_copies(interviews, erased)  # made meanwhile
+    forget_participant(interviews, participant)
     published = (quoted and _unpublish(interviews)) or published
     if participant not in list_withdrawn(interviews):
         payload = {"participant": participant, "how": how}
@@ -89,18 +89,9 @@ def forget_withdrawn(
     if not erased or not all(key.exists() for key in list_keys(study).values()):
         return
     with open_interviews(study) as interviews:
-        erasures = [
-            _erase_copies(interviews, ErasedNames(participant, tuple(names.get(participant, ()))))
-            for participant in erased
-        ]
+        erasures = [forget_participant(interviews, participant) for participant in erased]
         if any(erasures) or any(erased.values()):
             _unpublish(interviews)
-
-
-def _erase_copies(interviews: Interviews, erased: ErasedNames) -> bool:
-    """Erases copies of a participant's words and names elsewhere; returns whether there were any."""
-    words = forget_participant(interviews, erased.participant)
-    return erase_names_in_items(interviews, erased) or words
 
 
 def _unpublish(interviews: Interviews) -> bool:

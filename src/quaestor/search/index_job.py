@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from quaestor.base.errors import Interrupted, QuaestorError
-from quaestor.evidence.text_index import Index, build_index, count_items_to_index, find_index
+from quaestor.evidence.text_index import Index, build_index, count_items_to_index, find_index, is_in_memory
 from quaestor.study.background import BackgroundProcess, JobFailed, SendMessage
 from quaestor.study.folder import Study, open_study
 
@@ -70,7 +70,7 @@ class IndexJob:
     def _build(self, study: Study) -> None:
         self._progress = IndexProgress()
         try:
-            if count_items_to_index(study) <= _MAX_IN_PROCESS:
+            if is_in_memory(study) or count_items_to_index(study) <= _MAX_IN_PROCESS:
                 build_index(study, self._report)
                 return
             process = self._process = BackgroundProcess(_build, study.root, study.strand)

@@ -138,6 +138,34 @@ class RoundOutcomes(Protocol):
         """Returns a stamp that changes with the decisions of rounds; cheap enough for every request."""
 
 
+class LiveSource(Protocol):
+    """A kind of source whose items are read from a private file whenever they are needed, and never copied.
+
+    Earlier versions copied the items to a table in `copies_folder`; a source with such a table is read in the same way.
+    """
+
+    kind: str
+    """The kind of the source in study.toml."""
+    file: str
+    """The private file within the study folder."""
+    copies_folder: str
+    items_are: str
+    """What the items are made of, as a noun in the plural."""
+    command: str
+    """The command that adds the source to study.toml."""
+    columns: tuple[str, ...]
+    """The columns of `read_rows`; the first is the id of an item, without its strand."""
+
+    def stamp(self, study: Study) -> object:
+        """Returns a stamp that changes with the words of any item; cheap enough for every request."""
+
+    def read_rows(self, study: Study, source: str) -> Sequence[Sequence[str]]:
+        """Returns all items, in order, without known names."""
+
+    def read_left_out(self, study: Study, session: Session[Any] | None) -> Callable[[str], bool]:
+        """Returns a test for ids of items that the funnel leaves out; without a session it reads the journal itself."""
+
+
 class KnownNames(Protocol):
     """Finds and masks known names in a text."""
 

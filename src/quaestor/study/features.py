@@ -17,6 +17,7 @@ from quaestor.study.contributions import (
     ActKind,
     BackupPart,
     FeatureBackup,
+    LiveSource,
     Next,
     NoNames,
     PublicationGuard,
@@ -45,15 +46,8 @@ class Feature:
     """The acts that the feature records, by their kind in the journal."""
     source_kinds: Mapping[str, str] = field(default_factory=dict)
     """Kinds of sources by their name in study.toml, as `module:Class`, loaded on first use."""
-    input_folder: str = ""
-    """The folder within the study for source inputs that the feature writes from people's answers.
-
-    Items from there have the feature's name as their origin.
-    """
-    input_made_of: str = ""
-    """What these inputs contain, as a noun."""
-    input_command: str = ""
-    """The command that writes these inputs."""
+    live_source: LiveSource | None = None
+    """The source of items made of people's answers; they have the feature's name as their origin."""
     free_text: Callable[[Study], FreeTextStore[Any]] | None = None
     withdrawn_items: Callable[[Study], Callable[[str], bool]] | None = None
     """Returns a test for the ids of items whose author has withdrawn."""
@@ -121,13 +115,20 @@ def _declared_once(name: str) -> Any:
     return next(iter(declared.values()), None)
 
 
-def find_input_maker(study: Study, source: str) -> Feature | None:
-    """Returns the feature that writes the input of a source; None if a person provides it."""
-    folder = study.path_of(source).parent
-    return next(
-        (feature for feature in features() if feature.input_folder and study.root / feature.input_folder == folder),
-        None,
-    )
+def find_live_feature(study: Study, source: str) -> Feature | None:
+    """Returns the feature whose private file has the items of a source; None for a source with input of its own."""
+    kind, folder = study.source(source).kind, study.path_of(source).parent
+    for feature in features():
+        live = feature.live_source
+        if live is not None and (kind == live.kind or folder == study.root / live.copies_folder):
+            return feature
+    return None
+
+
+def find_live_source(study: Study, source: str) -> LiveSource | None:
+    """Returns how the items of a source are read from a private file; None for a source with input of its own."""
+    feature = find_live_feature(study, source)
+    return feature.live_source if feature else None
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from quaestor.store.private_file_copy import is_empty
 from quaestor.study.contributions import ActKind, BackupPart, PartCopy, WithdrawnData
 from quaestor.study.features import Feature
 from quaestor.study.folder import Study
-from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, FOLDER, SurveyText
+from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, SurveyText
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, MERGE_ACT, UNMERGE_ACT
+from quaestor.surveys.open_answers import OpenAnswerSource
 from quaestor.surveys.publication_guard import SurveyGuard
 from quaestor.surveys.report_section import SurveySection, fingerprint
 from quaestor.surveys.status import surveys_status
@@ -112,9 +113,8 @@ FEATURE = Feature(
         "survey.import": ActKind("imported a file of answers to {survey}"),
         "survey.invite": ActKind("created invitations to {survey}"),
     },
-    input_folder=FOLDER,
-    input_made_of="open answers",
-    input_command="quaestor survey items",
+    source_kinds={OpenAnswerSource.kind: "quaestor.surveys.open_answers:OpenAnswerSource"},
+    live_source=OpenAnswerSource(),
     free_text=SurveyText,
     publication_guard=SurveyGuard(),
     withdrawn_items=_withdrawn_items,

@@ -77,18 +77,25 @@ class SurveyState:
 
 
 class Surveys:
-    """The surveys of a study and their answers; thread-safe."""
+    """The surveys of a study and their answers; thread-safe. Without a session, only answers can be read."""
 
-    def __init__(self, coding: CodingSession, answers: AnswerFile) -> None:
-        self.coding = coding
+    def __init__(self, coding: CodingSession | None, answers: AnswerFile, study: Study | None = None) -> None:
+        self._coding = coding
+        self._study = study
         self.answers = answers
         self._versions: dict[tuple[str, int, str], Questionnaire] = {}
         self._folded: tuple[Sequence[Act], int, dict[str, SurveyState]] = ((), 0, {})
         """The acts, how many of them were processed, and the resulting states."""
 
     @property
+    def coding(self) -> CodingSession:
+        if self._coding is None:
+            raise RuntimeError("these surveys were opened without the journal")
+        return self._coding
+
+    @property
     def study(self) -> Study:
-        return self.coding.study
+        return self._study or self.coding.study
 
     def fielding(self, name: str) -> SurveyState:
         """Returns the state of a survey; one that was never opened is a draft."""

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import slugify, strip_strand, suggest
+from quaestor.base.names import join_with_or, slugify, strip_strand, suggest
 from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import require_lead
-from quaestor.evidence.derived_items import DerivedItems, DerivedSource, as_html, erase_lines, write_derived_items
-from quaestor.evidence.erasure import erase_items, list_sources_in_folder
-from quaestor.store.records import NewAct
-from quaestor.study.folder import Study, open_study
-from quaestor.surveys.free_text import FOLDER
-from quaestor.surveys.lifecycle import Surveys, fieldings
+from quaestor.evidence.erasure import contains_items, forget_items, remove_copies
+from quaestor.evidence.live_items import AddedItems, add_live_source, as_html
+from quaestor.evidence.sources.protocol import IngestPlan, SourceRequest
+from quaestor.store.records import Act, NewAct
+from quaestor.study.folder import Study, has_journal, open_journal, open_study
+from quaestor.study.session import Session
+from quaestor.study.settings.sources import SourceSettings
+from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, FOLDER
+from quaestor.surveys.lifecycle import Surveys, answers_path, fieldings
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.publication_guard import remove_published
-
-_COLUMNS = ("id", "response", "question", "part", "title", "body")
+from quaestor.surveys.store.answers import AnswerFile, stamp_answers
 
 
 @dataclass(frozen=True)
@@ -67,52 +70,104 @@ def find_excluded_answers(state: State, items: Iterable[str]) -> frozenset[str]:
     )
 
 
-def open_answers(surveys: Surveys, name: str, question: str) -> list[OpenAnswer]:
-    """Returns all texts to a question, including those of "other", of finished responses that were not excluded."""
-    dropped = surveys.fielding(name).dropped
+def list_open_answers(surveys: Surveys, name: str, questions: Sequence[str] = ()) -> list[OpenAnswer]:
+    """Returns all texts to some questions, or to all, including those of "other", of finished responses."""
     answers: list[OpenAnswer] = []
     for response in surveys.answers.responses(name):
-        if response.standing is ResponseStatus.FINISHED and response.id not in dropped:
-            version_question = surveys.questionnaire(name, response.version).question(question)
-            answers += _texts(version_question, response) if version_question is not None else ()
+        if response.standing is ResponseStatus.FINISHED:
+            questionnaire = surveys.questionnaire(name, response.version)
+            for question in questionnaire.questions():
+                if not questions or question.id in questions:
+                    answers += _texts(question, response)
     return answers
 
 
-def make_items(surveys: Surveys, name: str, question: str, actor: str | None = None) -> DerivedItems:
-    """Writes the open answers to a question as the input of a source, and adds the source to study.toml.
+class OpenAnswerSettings(SourceSettings):
+    """Settings of a source of open answers: a survey, and some of its questions or all with text fields."""
 
-    Calling it again writes the current answers. Texts of withdrawn responses are removed at once, here and in every
-    copy made from here.
+    kind: Literal["open-answers"] = "open-answers"
+    path: Literal["answers.db"] = "answers.db"
+    survey: str
+    questions: tuple[str, ...] = ()
+
+
+class OpenAnswerSource:
+    """Open answers as items, read from the answers file; implements `LiveSource`."""
+
+    kind = "open-answers"
+    settings = OpenAnswerSettings
+    file = ANSWERS_FILE
+    copies_folder = FOLDER
+    items_are = "open answers of finished responses"
+    command = "quaestor survey items"
+    columns: tuple[str, ...] = ("id", "response", "question", "part", "title", "body")
+
+    def plan(self, request: SourceRequest[OpenAnswerSettings]) -> IngestPlan:
+        raise InputError(f"the items of {request.name!r} are read from {self.file}: there is nothing to ingest")
+
+    def remedy(self, path: Path) -> str:
+        return "open the survey, which creates it"
+
+    def stamp(self, study: Study) -> object:
+        return stamp_answers(answers_path(study))
+
+    def read_rows(self, study: Study, source: str) -> list[tuple[str, ...]]:
+        if not answers_path(study).exists():
+            return []
+        with AnswerFile(answers_path(study)) as answers:
+            surveys = Surveys(None, answers, study)
+            settings = study.source(source)
+            if isinstance(settings, OpenAnswerSettings):
+                survey, questions = settings.survey, settings.questions
+            else:
+                survey, questions = _parse_copied_name(surveys, Path(settings.path).stem)
+            texts = list_open_answers(surveys, survey, questions)
+        return [(text.item, text.response, text.question, text.part, text.title, as_html(text.text)) for text in texts]
+
+    def read_left_out(self, study: Study, session: Session[Any] | None) -> Callable[[str], bool]:
+        """Returns a test for answers of responses that the lead excluded."""
+        acts: Iterable[Act] = ()
+        if session is not None:
+            acts = session.state.unhandled_acts
+        elif has_journal(study):
+            with open_journal(study) as journal:
+                acts = journal.read_acts_of_kinds([DECIDE_ACT])
+        excluded = {(survey, response) for survey, state in fieldings(acts).items() for response in state.dropped}
+        return lambda item: tuple(item.split("/")[:2]) in excluded
+
+
+def _parse_copied_name(surveys: Surveys, name: str) -> tuple[str, tuple[str, ...]]:
+    """Returns the survey and the question of a table that an earlier version wrote, from its name."""
+    for survey in surveys.answers.surveys():
+        question = name.removeprefix(f"{survey}-")
+        if question != name and surveys.questionnaire(survey).question(question) is not None:
+            return survey, (question,)
+    return name, ()
+
+
+def make_items(surveys: Surveys, name: str, questions: Sequence[str] = (), actor: str | None = None) -> AddedItems:
+    """Adds the open answers to some questions of a survey, or to all, to study.toml as a source with a strand.
+
+    The items follow the answers: new ones enter with the next run of the funnel, erased ones are gone at once.
     """
     require_lead(surveys.coding, actor, "make items of open answers")
-    _require_text(surveys.questionnaire(name), question)
+    questionnaire = surveys.questionnaire(name)
+    for question in questions:
+        _require_text(questionnaire, question)
+    asked = tuple(dict.fromkeys(questions))
     study = open_study(surveys.study.root)
-    source = DerivedSource(
-        f"{name}-{question}",
-        slugify(f"{name}-{question}"),
-        FOLDER,
-        _COLUMNS,
-        "open answers",
-        f"Open answers to {name}-{question}, written by `quaestor survey items`.",
-    )
-
-    def read_lines(known: bool) -> list[tuple[str, ...]]:
-        answers = open_answers(surveys, name, question)
-        if not answers and not known:
-            raise StateError(f"{question!r} of {name!r} has no open answers yet")
-        return [_line(answer) for answer in answers]
-
-    return write_derived_items(study, source, read_lines, "response")
+    source = "-".join((name, *asked)) if len(asked) <= 1 else f"{name}-{asked[0]}-and-{len(asked) - 1}-more"
+    if source not in study.settings.sources and not list_open_answers(surveys, name, asked):
+        of = f"{join_with_or(asked)} of {name!r}" if asked else repr(name)
+        raise StateError(f"{of} has no open answers yet")
+    settings: dict[str, Any] = {"survey": name, **({"questions": list(asked)} if asked else {})}
+    about = f"Open answers of the survey {name}, read from {ANSWERS_FILE}; added by `quaestor survey items`."
+    return add_live_source(study, source, OpenAnswerSource(), settings, slugify(source), "open answers", about)
 
 
 def forget_response(study: Study, survey: str, response: str) -> bool:
-    """Removes the texts of a response from items made of open answers, and from everything derived from them.
-
-    Returns whether there were any.
-    """
-    changes = [erase_lines(study.root / FOLDER, _COLUMNS.index("response"), response)]
-    changes += [erase_items(study, source, f"{survey}/{response}/") for source in list_sources_in_folder(study, FOLDER)]
-    return any(changes)
+    """Removes an erased response from the results of funnels; returns whether they had its items."""
+    return forget_items(study, OpenAnswerSource(), f"{survey}/{response}/")
 
 
 def _texts(question: Question, response: Response) -> Iterator[OpenAnswer]:
@@ -140,10 +195,6 @@ def _is_worded(question: Question) -> bool:
     return kind.is_free_text or bool(kind.worded_parts(question))
 
 
-def _line(answer: OpenAnswer) -> tuple[str, ...]:
-    return answer.item, answer.response, answer.question, answer.part, answer.title, as_html(answer.text)
-
-
 def erase_response(surveys: Surveys, name: str, response: str, why: str, actor: str | None = None) -> tuple[str, ...]:
     """Erases a response on behalf of the lead and returns the places that still quote it.
 
@@ -165,13 +216,14 @@ def erase_response(surveys: Surveys, name: str, response: str, why: str, actor: 
 
 def erase_everywhere(surveys: Surveys, response: Response, by: str) -> bool:
     """Erases a response and everything derived from it, and returns whether it still existed."""
-    # Items first: if that fails, the response and its code still exist for another attempt.
-    had_items = forget_response(surveys.study, response.survey, response.id)
+    # Copies first: if one cannot be removed, the response and its code still exist for another attempt.
+    had_items = bool(remove_copies(surveys.study))
+    had_items |= contains_items(surveys.study, OpenAnswerSource(), f"{response.survey}/{response.id}/")
     if had_items:
         remove_published(surveys.study)
     quoted = _places_that_quote(surveys, response)
     erased = surveys.answers.erase_response(response.id, surveys.today(), by, quoted)
-    # Again, because items may have been written, and results published, in between.
+    # Again, because the funnel may have run, and results may have been published, in between.
     if forget_response(surveys.study, response.survey, response.id) or had_items:
         remove_published(surveys.study)
     return erased

@@ -41,8 +41,8 @@ def items(actor: ActorOption = None, study: StudyOption = None, json: JsonOption
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        derived = make_items(interviews, actor)
-    tell_of_items(derived, "turns", STEP, json=json)
+        added = make_items(interviews, actor)
+    tell_of_items(added, "turns", STEP, json=json)
 
 
 def code_agreement(

@@ -9,7 +9,9 @@ import typer
 from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, tell_of_items
 
-QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="An open question.")]
+QuestionsArgument = Annotated[
+    list[str] | None, typer.Argument(metavar="[QUESTION…]", help="Open questions; default: all with text fields.")
+]
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A closed round over open answers.")]
 FacetOption = Annotated[str | None, typer.Option(help="The facet; needed if the round has several.")]
 
@@ -21,12 +23,12 @@ def add_to(group: typer.Typer) -> None:
 
 def items(
     name: Annotated[str, typer.Argument(metavar="SURVEY", help="The name of a survey.")],
-    question: QuestionArgument,
+    questions: QuestionsArgument = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Turn the open answers to a question, including "other" texts, into items that raters code in rounds.
+    """Turn the open answers to one or more questions, including "other" texts, into items that raters code in rounds.
 
     Example: quaestor survey items fielded direct-deployment
     """
@@ -34,8 +36,8 @@ def items(
     from quaestor.surveys.open_answers import make_items
 
     with open_surveys(chosen_study(study)) as surveys:
-        derived = make_items(surveys, name, question, actor)
-    tell_of_items(derived, "open answers", "open answers", json=json)
+        added = make_items(surveys, name, questions or (), actor)
+    tell_of_items(added, "open answers", "open answers", json=json)
 
 
 def themes(

@@ -1,4 +1,4 @@
-"""Finds known names left in anything that may be published: transcripts, written texts, guides, items."""
+"""Finds known names left in anything that may be published: transcripts, written texts, guides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from quaestor.interviews.free_text import is_turn
 from quaestor.interviews.model.records import Guide
 from quaestor.interviews.names.known_names import InterviewNames, get_finder, is_default_replacement, list_all_names
 from quaestor.interviews.names.matches import list_open_places
-from quaestor.interviews.names.stale_items import find_stale_items
 from quaestor.interviews.repository import Interviews, interviews_path, open_interviews
 from quaestor.study.folder import Study
 
@@ -146,7 +145,7 @@ def _list_answer_texts(answer: object, is_text: bool) -> Iterator[str]:
 
 __all__ = ["TRANSCRIPT", "WRITTEN", "RemainingName", "find_remaining_names", "refuse_names", "refuse_names_in"]
 
-TRANSCRIPT, SHOWN, ITEMS = "transcript", "shown", "items"
+TRANSCRIPT, SHOWN = "transcript", "shown"
 _WITH_ADDRESSES = (SHOWN, NOTE, PARTICIPANT, MEMO)
 """Kinds in which an address belongs to a person; a definition, a guide or a title may cite one as a source."""
 _TOLD = 3
@@ -162,7 +161,6 @@ _MENDS = {
     DECIDED: "record the decision again in other words",
     CODE: "rename or redefine the code",
     ID: "an id cannot change, so merge the code into a new one (`quaestor codebook merge`)",
-    ITEMS: "rebuild the items",
 }
 
 
@@ -176,20 +174,7 @@ class RemainingName:
 
 
 def find_remaining_names(interviews: Interviews) -> list[RemainingName]:
-    """Finds every place where a known name is left, and items that are older than the names."""
-    stale = dict.fromkeys(find_stale_items(interviews))
-    mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
-    return [
-        *_find_in_texts(interviews),
-        *(
-            RemainingName(ITEMS, f"the items of {stale_item.interview}, which are {mend}", stale_item.shown)
-            for stale_item in stale
-        ),
-    ]
-
-
-def _find_in_texts(interviews: Interviews) -> list[RemainingName]:
-    """Finds the names left in transcripts and written texts, from which items are built."""
+    """Finds every place where a known name is left, in transcripts and in written texts."""
     remainings = [
         RemainingName(TRANSCRIPT, f"the turn {proposal.place.partition(':')[0]}", proposal.shown)
         for proposal in list_open_places(interviews)
@@ -214,13 +199,13 @@ def refuse_names(study_or_session: StudyOrSession) -> None:
 
 
 def refuse_names_in(interviews: Interviews) -> None:
-    """Raises StateError if a known name is left in transcripts or written texts; ignores stale items."""
-    _refuse(_find_in_texts(interviews))
+    """Raises StateError if a known name is left in transcripts or written texts."""
+    _refuse(find_remaining_names(interviews))
 
 
 def refuse_names_in_transcripts(interviews: Interviews) -> None:
     """Raises StateError if a known name is left in transcripts or in the guide questions asked in them."""
-    _refuse([in_word for in_word in _find_in_texts(interviews) if in_word.kind in (TRANSCRIPT, SHOWN, GUIDE)])
+    _refuse([in_word for in_word in find_remaining_names(interviews) if in_word.kind in (TRANSCRIPT, SHOWN, GUIDE)])
 
 
 def _refuse(remainings: Sequence[RemainingName]) -> None:

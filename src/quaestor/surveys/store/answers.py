@@ -11,6 +11,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -63,6 +64,18 @@ CREATE TABLE quoted (survey TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (sur
 """
 """Texts of raters and leads about responses, and places that still quote withdrawn ones."""
 _PAGE = 2_000
+
+
+def stamp_answers(path: Path) -> object:
+    """Returns a stamp that changes with every answer and erasure; empty without a file."""
+    if not path.exists():
+        return ()
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        counts = "SELECT (SELECT max(number) FROM saves), (SELECT count(*) FROM responses), "
+        counts += "(SELECT count(*) FROM erasures), (SELECT count(*) FROM versions)"
+        return path.stat().st_ino, *connection.execute(counts).fetchone()
+
+
 ANSWERS = PrivateFileSchema(
     "answers", _KIND, (_FIRST, _SECOND, _THIRD), "restore a backup of it with `quaestor restore FILE --replace`"
 )

@@ -47,7 +47,7 @@ class FunnelPages(Pages):
         result, holds = last or (None, True)
         if result is not None:
             unmasked = result
-            result = await self.work(lambda: mask_result(self.session.text_mask, unmasked))
+            result = await self.work(lambda: mask_result(study, self.session.text_mask, unmasked))
         context = {
             "result": result,
             "widest": result.entered if result else 0,

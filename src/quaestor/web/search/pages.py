@@ -15,7 +15,6 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.visibility import Viewer
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
-from quaestor.interviews.names.stale_items import refuse_stale_items
 from quaestor.people.directory import Directory
 from quaestor.search.index_job import IndexJob, IndexProgress
 from quaestor.search.index_query import Search, choose_strand
@@ -78,7 +77,6 @@ class EvidencePages(Pages):
             "nothing": "", "saved": list_saved(self._directory, viewer), "can_save": can_save(viewer),
         }  # fmt: skip
         try:
-            refuse_stale_items(self.session.interviews_if_any, viewer.name)
             study = _in_strand(study, query)
             current_result(study, coding)
             index = self.indexing.get_or_start(study)
@@ -108,7 +106,6 @@ class EvidencePages(Pages):
         coding = self.session.coding_if_any
         search_query = await self.work(lambda: choose_strand(self.session.study, coding, asked))
         study = _in_strand(self.session.study, search_query)
-        await self.work(lambda: refuse_stale_items(self.session.interviews_if_any, viewer.name))
         lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(study), viewer), search_query))
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
         return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
