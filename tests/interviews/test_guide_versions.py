@@ -100,18 +100,16 @@ def test_a_study_with_several_guides_needs_the_name_of_one(study: Study, tmp_pat
         find_guide_path(study, str(tmp_path / "none.md"))
 
 
-STRETCHES = """
+SOURCE_AND_FUNNEL = """
 [sources.turns]
-kind = "table"
-path = "evidence/interviews/turns.csv"
-item = "{id}"
-columns.id = {}
-columns.body = {}
+kind = "interviews"
 [funnel]
 source = "turns"
 [[funnel.steps]]
 step = "turns"
 body_at_least = 1
+"""
+STRETCHES = """
 [facets.themes]
 kind = "stretches"
 codes = "themes"
@@ -120,7 +118,7 @@ codes = "themes"
 
 def test_the_next_step_of_a_study_leads_from_guide_to_items(tmp_path: Path) -> None:
     """A source that is made of transcripts is not asked for before there are any."""
-    study = a_study(tmp_path / "study", BROKEN, STRETCHES)
+    study = a_study(tmp_path / "study", BROKEN, SOURCE_AND_FUNNEL + STRETCHES)
     assert study_status(study).next == "quaestor interview check"
     write(study, SMALL)
     assert study_status(study).next == "quaestor interview participant add"
@@ -128,6 +126,9 @@ def test_the_next_step_of_a_study_leads_from_guide_to_items(tmp_path: Path) -> N
         with_participant(room)
         assert study_status(study, room.coding).next == "quaestor interview list"
         with_transcript(room, with_interview(room, "P1").id)
+        assert study_status(study, room.coding).next == "quaestor funnel"
+        study.file.write_text(study.file.read_text("utf-8").replace(SOURCE_AND_FUNNEL, ""), "utf-8")
+        study = open_study(study.root)
         assert study_status(study, room.coding).next == "quaestor interview items"
         make_items(room)
-        assert study_status(open_study(study.root), room.coding).next == "quaestor ingest turns"
+        assert study_status(open_study(study.root), room.coding).next == "quaestor funnel"

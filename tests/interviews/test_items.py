@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,15 +13,18 @@ from tests.support.command_line import in_this_process
 from tests.support.small_interviews import TALK, a_study, with_interview, with_transcript
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.evidence.funnel import run_funnel
+from quaestor.evidence import live_items
+from quaestor.evidence.funnel import read_passed, run_funnel
+from quaestor.evidence.item_text_cache import ItemTexts
 from quaestor.evidence.item_texts import read_item_texts
-from quaestor.evidence.text_index import build_index, index_folder
-from quaestor.interviews.items import forget_participant, make_items
+from quaestor.evidence.text_index import build_index
+from quaestor.interviews.items import SOURCE, TurnSource, forget_participant, make_items
 from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice, parse_item_id
-from quaestor.interviews.names.stale_items import FOLDER
+from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.pages.coding_sheet import assign_lanes, split_text
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.interviews.repository import open_interviews
+from quaestor.interviews.repository import FOLDER, open_interviews
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.study.folder import open_study
 
 MARKED = "zanthor-quell"
@@ -36,12 +39,13 @@ def test_items_are_participant_turns_with_masked_text(tmp_path: Path) -> None:
         assert (items.items, items.participants, items.added, make_items(interviews).added) == (3, 1, True, False)
         with pytest.raises(StateError, match="not the lead"):
             make_items(interviews, "rater-1")
-    rows = list(csv.DictReader(items.path.read_text("utf-8").splitlines()))
+    rows = [
+        dict(zip(TurnSource.columns, row, strict=True)) for row in TurnSource().read_rows(open_study(tmp_path), SOURCE)
+    ]
     assert [row["id"] for row in rows] == ["P1/00001", "P1/00003", "P1/00004"]
     assert rows[0]["question"] == "Which stages does your work have?"
     assert rows[0]["title"].startswith("P1, turn 1: First I look at the data")
     assert rows[2]["body"] == "<p>Two<br>lines &amp; &lt;b&gt;marks&lt;/b&gt;,</p><p>then more.</p>"
-    assert items.path.stat().st_mode & 0o777 == 0o600
 
 
 def test_items_need_a_participant_turn(tmp_path: Path) -> None:
@@ -52,44 +56,72 @@ def test_items_need_a_participant_turn(tmp_path: Path) -> None:
         make_items(interviews)
 
 
-def test_a_withdrawn_participant_is_removed_from_items_evidence_and_index(tmp_path: Path) -> None:
+def test_words_of_turns_are_on_disk_only_in_the_sealed_file(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
+    with build_index(study, lambda *_: None).reading() as index:
+        assert index.execute("SELECT count(*) FROM texts WHERE texts MATCH 'quell'").fetchone() == (1,)
+    with closing(ItemTexts(study)) as texts:
+        texts.prepare(ROUND, ["P1/00004"])
+        assert MARKED in texts.get(["P1/00004"])["P1/00004"].body
+    assert _mentions(tmp_path) == []
+    assert (study.funnel_folder / "fell.parquet").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_withdrawn_participant_leaves_items_funnel_and_index(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
     build_index(study, lambda *_: None)
-    assert _mentions(tmp_path)
     with interviews_of(study) as interviews:
-        assert forget_participant(interviews, "P1")
+        withdraw(interviews, "P1")
         assert not forget_participant(interviews, "P1")
-    assert not index_folder(study).exists()
-    assert _mentions(tmp_path) == []
+    with build_index(study, lambda *_: None).reading() as index:
+        assert index.execute("SELECT count(*) FROM texts WHERE texts MATCH 'quell'").fetchone() == (0,)
+    assert not any(item.startswith("P1/") for item in read_passed(study, -1))
     assert list(read_item_texts(study, ["P1/00001", "P2/00001"])) == ["P2/00001"]
     with interviews_of(study) as interviews:
-        assert forget_participant(interviews, "P2"), "the last one too"
-    assert (tmp_path / FOLDER / "turns.csv").read_text("utf-8").count("\n") == 1
-    assert read_item_texts(study, ["P2/00001"]) == {}
+        withdraw(interviews, "P2")
     assert read_item_texts(study, ["P2/00001"]) == {}
     told = in_this_process("ratings", "next", ROUND, "--as", "rater-1", "--study", tmp_path)
     assert (told.exit_code, told.exception) == (0, None), told.output
-    with pytest.raises(StateError, match="has no rows of"):
-        run_funnel(study)
+    assert run_funnel(study).entered == 0, "the last one too"
 
 
-def test_a_participant_with_a_very_long_turn_can_withdraw(tmp_path: Path) -> None:
-    study = coded_study(
-        tmp_path, [[*TALK, ("Guest", f"I am {MARKED}. " + "And then we trained it again. " * 10_000)], TALK]
-    )
-    with interviews_of(study) as interviews:
-        assert forget_participant(interviews, "P1")
-    assert _mentions(tmp_path) == []
-
-
-def test_a_withdrawal_removes_words_from_evidence_older_than_the_items(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_copies_that_an_earlier_version_made(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
-    lines = (tmp_path / FOLDER / "turns.csv").read_text("utf-8").splitlines(keepends=True)
-    (tmp_path / FOLDER / "turns.csv").write_text("".join(line for line in lines if not line.startswith("P1/")), "utf-8")
-    assert _mentions(tmp_path)
-    with interviews_of(study) as interviews:
-        assert forget_participant(interviews, "P1")
+    folder = tmp_path / FOLDER
+    folder.mkdir()
+    (folder / "turns.csv").write_text(f"id,body\nP1/00004,I am {MARKED}.\n", "utf-8")
+    text = study.file.read_text("utf-8")
+    assert 'kind = "interviews"\n' in text
+    mapped = "".join(f"columns.{column} = {{}}\n" for column in TurnSource.columns)
+    table = f'kind = "table"\npath = "{FOLDER}/turns.csv"\nitem = "{{id}}"\n{mapped}'
+    study.file.write_text(text.replace('kind = "interviews"\n', table), "utf-8")
+    older = open_study(tmp_path)
+    assert _mentions(tmp_path) == [folder / "turns.csv"]
+    assert len(read_item_texts(older, ["P1/00004"])) == 1, "the table is not read any more"
+    with interviews_of(older) as interviews:
+        assert interviews.item_prefix == ""
+        withdraw(interviews, "P1")
     assert _mentions(tmp_path) == []
+
+
+def test_a_name_that_becomes_known_is_masked_in_items_and_search_at_once(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, [[*TALK, ("Guest", "Zanthor told me.")], TALK])
+    build_index(study, lambda *_: None)
+    with interviews_of(study) as interviews:
+        add_name(interviews, "person", ["Zanthor"], "[somebody]")
+    assert read_item_texts(study, ["P1/00004"])["P1/00004"].body == "<p>[somebody] told me.</p>"
+    with build_index(study, lambda *_: None).reading() as index:
+        assert index.execute("SELECT count(*) FROM texts WHERE texts MATCH 'zanthor'").fetchone() == (0,)
+
+
+def test_a_missing_key_is_named_and_no_new_one_is_created(tmp_path: Path) -> None:
+    study = coded_study(tmp_path, [TALK])
+    key = tmp_path / "interviews.key"
+    key.rename(tmp_path / "elsewhere.key")
+    live_items._CACHED.clear()  # as in a new process
+    with pytest.raises(StateError, match=r"interviews\.key is missing"):
+        read_item_texts(study, ["P1/00001"])
+    assert not key.exists()
 
 
 def test_a_participant_who_declines_has_no_items_until_they_accept_again(tmp_path: Path) -> None:
@@ -97,7 +129,6 @@ def test_a_participant_who_declines_has_no_items_until_they_accept_again(tmp_pat
     with interviews_of(study) as interviews:
         record_consent(interviews, "P1", DECLINED, SPOKEN)
         assert (make_items(interviews).items, make_items(interviews).participants) == (2, 1)
-        assert "P1/" not in (tmp_path / FOLDER / "turns.csv").read_text("utf-8")
         record_consent(interviews, "P1", ACCEPTED, SPOKEN)
         assert make_items(interviews).participants == 2
 

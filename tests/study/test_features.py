@@ -76,9 +76,11 @@ def test_a_withdrawal_removes_the_items_of_the_participant_and_no_others() -> No
     assert [item for item in items if is_removed(item)] == ["P1/00001", "P1-2/00003"]
 
 
-def test_evidence_declares_the_kinds_of_sources() -> None:
+def test_features_declare_the_kinds_of_sources() -> None:
     declared = [(feature.name, kind) for feature in features() for kind in feature.source_kinds]
-    assert declared == [("evidence", "stackexchange"), ("evidence", "table")]
+    assert declared == [
+        ("evidence", "stackexchange"), ("evidence", "table"), ("surveys", "open-answers"), ("interviews", "interviews"),
+    ]  # fmt: skip
 
 
 def test_a_study_file_can_use_any_source_kind_that_a_feature_declares(
@@ -88,7 +90,7 @@ def test_a_study_file_can_use_any_source_kind_that_a_feature_declares(
     module.FEATURE = Feature("letters", source_kinds={"letters": f"{__name__}:LetterSource"})  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr("quaestor.study.feature_modules.FEATURES", (*FEATURES, module.__name__))
-    assert source_kind_names() == ["letters", "stackexchange", "table"]
+    assert source_kind_names() == ["interviews", "letters", "open-answers", "stackexchange", "table"]
     (tmp_path / "study.toml").write_text(f'{STUDY}[sources.one]\nkind = "letters"\npath = "x"\nlanguage = "de"\n')
     assert open_study(tmp_path).settings.sources["one"] == LetterSettings(kind="letters", path="x", language="de")
 

@@ -20,7 +20,7 @@ from tests.support.paths import ROOT, TESTS
 
 FOLDER = TESTS / "data" / "older-study"
 NAMES = ("posts", "survey", "interviews")
-_ACT_KIND = re.compile(r'"((?:codebook|decision|interview|person|ratings|round|survey|tie|words)\.[a-z]+)"')
+_ACT_KIND = re.compile(r'"((?:codebook|decision|evidence|interview|person|ratings|round|survey|tie|words)\.[a-z]+)"')
 _NO_ACT_KINDS = re.compile(r"\.(?:css|csv|db|html|js|json|key|md|number|again|without|sqlite|toml|txt)$")
 
 _REWORDED = (
@@ -86,7 +86,8 @@ def expected() -> Any:
 
 
 ADDED_ACTS = {
-    "decision.assent", "decision.propose", "interview.turns", "person.rename", "survey.merge", "survey.unmerge"
+    "decision.assent", "decision.propose", "evidence.copies", "interview.turns", "person.rename", "survey.merge",
+    "survey.unmerge",
 }  # fmt: skip
 """Kinds of acts that the older version did not record."""
 ADDED = frozenset(

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.support.command_line import quaestor
 from tests.support.settling import settle_with_assents
 from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, Form, answered, fielded
 
+from quaestor.base.clock import now
 from quaestor.base.errors import InputError, StateError, TemporarilyUnavailable
-from quaestor.base.files import lock_folder
+from quaestor.base.table_files import format_csv
 from quaestor.coding.codebook import import_codebook
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name, open_by_name
 from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
-from quaestor.evidence.funnel import last_result, read_passed, run_funnel
-from quaestor.evidence.ingest import ingest_source
-from quaestor.evidence.item_text_cache import ItemTexts, cache_folder, fill_cache
+from quaestor.evidence.dataset import read_manifest
+from quaestor.evidence.erasure import list_copies
+from quaestor.evidence.funnel import compute_fingerprint, last_result, read_passed, run_funnel
+from quaestor.evidence.ingest import ingest_source, run_plan
+from quaestor.evidence.item_text_cache import ItemTexts, cache_folder
 from quaestor.evidence.item_texts import read_item_texts
+from quaestor.evidence.sources.protocol import SourceRequest
+from quaestor.evidence.sources.tables.settings import TableSettings
+from quaestor.evidence.sources.tables.source import TableSource
+from quaestor.evidence.step_items import mask_result
 from quaestor.evidence.text_index import build_index
 from quaestor.publication.results.decided_codes import read_coded_items
-from quaestor.study.folder import Study, open_study
+from quaestor.study.contributions import NoNames
+from quaestor.study.features import study_status
+from quaestor.study.folder import Study, open_journal, open_study
 from quaestor.surveys.lifecycle import Surveys, open_surveys, review_response
-from quaestor.surveys.open_answers import make_items, open_answers, parse_response
+from quaestor.surveys.open_answers import OpenAnswerSource, list_open_answers, make_items, parse_response
 from quaestor.surveys.respond import withdraw
-from quaestor.surveys.status import survey_status
 from quaestor.surveys.themes import SurveyThemes, count_themes, themes_table
 
 ONE_ROW = '{ code = "other", label = "Other", text = true }]\n\n[[pages.questions]]\nid = "careful"'
@@ -82,7 +93,7 @@ def rated_study(
         for words in ("layers <b>and</b> speed", "layers", "speed", "no idea"):
             answered(surveys, forms=forms(words))
         make_items(surveys, NAME, question)
-        said = {answer.item: answer.text for answer in open_answers(surveys, NAME, question)}
+        said = {answer.item: answer.text for answer in list_open_answers(surveys, NAME, question)}
     (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
     file = folder / "study.toml"
     file.write_text(file.read_text("utf-8") + declared, "utf-8")
@@ -188,8 +199,8 @@ def test_withdrawn_participants_are_excluded_from_counts_and_mentioned(tmp_path:
     study, said = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         gone, _ = last_to_withdraw(surveys)
-        made_of_open_answers(surveys, study)
-        said = {answer.item: answer.text for answer in open_answers(surveys, NAME, "hardest")}
+        run_funnel(study)
+        said = {answer.item: answer.text for answer in list_open_answers(surveys, NAME, "hardest")}
     add_round(study, {**ROUND, "round": "again"})
     open_by_name(open_study(tmp_path), "again", None)
     with open_coding(study) as coding:
@@ -276,76 +287,101 @@ def test_themes_are_hidden_while_their_round_is_open(tmp_path: Path) -> None:
 def test_items_contain_the_random_response_id_and_no_other_identifier(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         code, response = answered(surveys, stratum="pro")
-        items = make_items(surveys, NAME, "hardest")
-    text = items.path.read_text("utf-8")
-    assert text.splitlines()[1].startswith(f"{NAME}/{response.id}/hardest,{response.id},hardest,,What was hardest?,")
-    assert "<p>Custom layers.<br>They never fit.</p>" in text
+        make_items(surveys, NAME, "hardest")
+    (row,) = OpenAnswerSource().read_rows(open_study(tmp_path), SOURCE)
+    assert row[:5] == (f"{NAME}/{response.id}/hardest", response.id, "hardest", "", "What was hardest?")
+    assert row[5] == "<p>Custom layers.<br>They never fit.</p>"
     for telling in (code, "pro", response.day, "Teaching"):
-        assert telling not in text
+        assert telling not in str(row)
 
 
-def test_only_finished_and_kept_responses_become_items(tmp_path: Path) -> None:
+def test_only_finished_and_kept_responses_enter_the_funnel(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         _, kept = answered(surveys)
         _, dropped = answered(surveys)
         answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
+        make_items(surveys, NAME, "hardest")
+        study = open_study(tmp_path)
+        run_funnel(study)
+        assert set(read_passed(study, -1)) == {f"{NAME}/{response.id}/hardest" for response in (kept, dropped)}
         review_response(surveys, NAME, dropped.id, False, "the same words twice")
-        assert [answer.response for answer in open_answers(surveys, NAME, "hardest")] == [kept.id]
+        for session in (None, surveys.coding):
+            result, is_current = last_result(study, session) or (None, True)
+            assert result is not None
+            assert not is_current, "an excluded response leaves the funnel with its next run"
+        run_funnel(study)
+        assert list(read_passed(study, -1)) == [f"{NAME}/{kept.id}/hardest"]
 
 
-def test_a_withdrawal_removes_the_texts_from_items_and_evidence(tmp_path: Path) -> None:
+def test_open_answers_of_several_questions_are_items_of_one_strand(tmp_path: Path) -> None:
+    with fielded(tmp_path, QUESTIONNAIRE.replace(ONE_ROW, TWO_ROWS)) as surveys:
+        _, response = answered(surveys, forms=forms("speed"))
+        added = make_items(surveys, NAME, "hardest", "met")
+        assert (added.source, added.items, added.participants) == ("tools-hardest-and-1-more", 3, 1)
+        study = open_study(tmp_path)
+        run_funnel(study)
+        places = {"hardest", "met.other", "met.also"}
+        assert set(read_passed(study, -1)) == {f"{NAME}/{response.id}/{place}" for place in places}
+        assert places < {item.rpartition("/")[2] for item in all_items(surveys)}
+
+
+def all_items(surveys: Surveys) -> list[str]:
+    """The items of a source without questions: all answers with text."""
+    added = make_items(surveys, NAME)
+    rows = OpenAnswerSource().read_rows(open_study(surveys.study.root), added.source)
+    return [row[0] for row in rows]
+
+
+def test_new_answers_enter_with_the_next_run_of_the_funnel(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path)
+    with open_surveys(study) as surveys:
+        _, response = answered(surveys, forms=forms("late"))
+    result, is_current = last_result(study) or (None, True)
+    assert result is not None
+    assert not is_current
+    run_funnel(study)
+    item = f"{NAME}/{response.id}/hardest"
+    assert set(read_passed(study, -1)) == {*said, item}
+    assert read_item_texts(study, [item])[item].body == "<p>late</p>"
+
+
+def test_words_of_open_answers_are_on_disk_only_in_the_answers_file(tmp_path: Path) -> None:
     study, said = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
-        made_of_open_answers(surveys, study)
+        use_everywhere(study, list(said))
+        assert {path.name for path in holding(tmp_path, "forgotten")} <= {"answers.db", "answers.db-wal"}
         item = f"{NAME}/{response}/hardest"
-        assert read_item_texts(study, [item])
-        held = holding(tmp_path, "forgotten")
-        names = {path.name for path in held}
-        assert {"funnel.json", "candidates.parquet", "search.db", f"{SOURCE}.csv", "some-texts.db"} < names
-        for path in held:
-            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
-            assert path.parent == tmp_path or stat.S_IMODE(path.parent.stat().st_mode) == 0o700, path.parent
-        assert withdraw(surveys, code)
-        assert holding(tmp_path, "forgotten") == []
-    assert read_item_texts(study, [item]) == {}
-    assert len(read_item_texts(study, list(said))) == len(said), "what the others said is still there"
-    found = last_result(study)
-    assert found is not None
-    assert (found[0].steps[-1].kept, found[1]) == (len(said), True)
-
-
-def test_a_withdrawal_removes_only_its_rows_from_the_items_files(tmp_path: Path) -> None:
-    with fielded(tmp_path) as surveys:
-        answered(surveys)
-        code, response = last_to_withdraw(surveys)
-        paths = [make_items(surveys, NAME, question).path for question in ("hardest", "met")]
-        before = [path.read_text("utf-8").splitlines(keepends=True) for path in paths]
-        study = open_study(tmp_path)
-        ingest_source(study, SOURCE)
-        assert survey_status(study)[0].to_ingest == ()
+        assert read_item_texts(study, [item])[item].body == "<p>something to be forgotten</p>"
+        shown = mask_result(study, NoNames(), (last_result(study) or (None, True))[0])
+        assert "forgotten" in str(shown.steps[0].kept_examples)
+        with build_index(study, lambda *told: None).reading() as index:
+            found = index.execute("SELECT count(*) FROM texts WHERE texts MATCH 'forgotten'").fetchone()
+        assert found == (1,)
+        drops = tmp_path / "evidence/funnel/fell.parquet"
+        assert stat.S_IMODE(drops.stat().st_mode) == 0o600
+        assert stat.S_IMODE(drops.parent.stat().st_mode) == 0o700
         assert withdraw(surveys, code)
         assert not withdraw(surveys, code)
-    for path, lines in zip(paths, before, strict=True):
-        assert any(response in line for line in lines)
-        assert path.read_text("utf-8") == "".join(line for line in lines if response not in line)
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(paths[0].parent.stat().st_mode) == 0o700
-    assert survey_status(study)[0].to_ingest == ()
+        assert response not in str(pq.read_table(drops).to_pylist())
+        with build_index(study, lambda *told: None).reading() as index:
+            found = index.execute("SELECT count(*) FROM texts WHERE texts MATCH 'forgotten'").fetchone()
+        assert found == (0,)
+    assert holding(tmp_path, "forgotten") == []
+    assert read_item_texts(study, [item]) == {}
+    assert len(read_item_texts(study, list(said))) == len(said), "what the others said is still there"
+    result, is_current = last_result(study) or (None, False)
+    assert result is not None
+    assert (result.steps[-1].kept, is_current) == (len(said), True)
 
 
-def made_of_open_answers(surveys: Surveys, study: Study) -> None:
-    """All that the words of respondents go into, from items to what raters read."""
-    make_items(surveys, NAME, "hardest")
-    ingest_source(study, SOURCE)
+def use_everywhere(study: Study, items: list[str]) -> None:
+    """Runs everything that shows words of items or searches in them."""
     run_funnel(study)
     build_index(study, lambda *told: None)
-    fill_cache(
-        study,
-        cache_folder(study) / "some-texts.db",
-        [answer.item for answer in open_answers(surveys, NAME, "hardest")],
-        lambda: True,
-    )
+    with closing(ItemTexts(study)) as texts:
+        texts.prepare("considerations", items)
+        texts.get(items)
 
 
 def holding(folder: Path, word: str) -> list[Path]:
@@ -359,58 +395,90 @@ def holding(folder: Path, word: str) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file() and reads(path))
 
 
-def test_a_withdrawal_removes_texts_from_outdated_copies(tmp_path: Path) -> None:
-    study, _ = rated_study(tmp_path)
+def copy_as_earlier_versions(study: Study) -> Study:
+    """Copies open answers to a table and to all that earlier versions made of it."""
+    rows = OpenAnswerSource().read_rows(study, SOURCE)
+    folder = study.root / "evidence/open-answers"
+    folder.mkdir()
+    columns = OpenAnswerSource.columns
+    (folder / f"{SOURCE}.csv").write_text(format_csv([columns, *rows]), "utf-8")
+    live = f'kind = "open-answers"\nsurvey = "{NAME}"\nquestions = ["hardest"]\n'
+    mapped = "".join(f"columns.{column} = {{}}\n" for column in columns)
+    table = f'kind = "table"\npath = "evidence/open-answers/{SOURCE}.csv"\nitem = "{{id}}"\n{mapped}'
+    text = study.file.read_text("utf-8")
+    assert live in text
+    study.file.write_text(text.replace(live, table), "utf-8")
+    older = open_study(study.root)
+    settings = older.source(SOURCE)
+    assert isinstance(settings, TableSettings)
+    request = SourceRequest(SOURCE, settings, older.path_of(SOURCE), {})
+    run_plan(TableSource().plan(request), older.evidence_of(SOURCE), now)
+    manifest = read_manifest(older.evidence_of(SOURCE))
+    assert manifest is not None
+    result = older.funnel_folder / "funnel.json"
+    document = json.loads(result.read_text("utf-8"))
+    document["fingerprint"] = compute_fingerprint(older, manifest)
+    document["result"]["steps"][0]["kept_examples"][0]["body"] = "words to be forgotten"
+    result.write_text(json.dumps(document), "utf-8")
+    pq.write_table(pa.table({"body": ["something to be forgotten"]}), older.funnel_folder / "candidates.parquet")
+    cache_folder(older).mkdir(exist_ok=True)
+    (cache_folder(older) / "some-texts.db").write_bytes(b"something to be forgotten")
+    return older
+
+
+def test_an_older_study_with_copied_answers_opens_and_one_command_removes_the_copies(tmp_path: Path) -> None:
+    study, said = rated_study(tmp_path)
     with open_surveys(study) as surveys:
-        code, response = last_to_withdraw(surveys)
-        made_of_open_answers(surveys, study)
-        review_response(surveys, NAME, response, False, "left out, and the items made without it")
-        make_items(surveys, NAME, "hardest")
-        ingest_source(study, SOURCE)
-        assert (tmp_path / "evidence/funnel/candidates.parquet") in holding(tmp_path, "forgotten")
-        assert withdraw(surveys, code)
-        assert holding(tmp_path, "forgotten") == []
+        last_to_withdraw(surveys)
+    run_funnel(study)
+    older = copy_as_earlier_versions(study)
+    assert len(holding(tmp_path, "forgotten")) >= 5
+    result, is_current = last_result(older) or (None, False)
+    assert result is not None
+    assert is_current, "the copies have the same items"
+    assert [line.detail for line in study_status(older).stages if line.name == "copies"] != []
+    done = quaestor("remove-copies", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Removed evidence/open-answers" in done.stderr
+    assert {path.name for path in holding(tmp_path, "forgotten")} <= {"answers.db", "answers.db-wal"}
+    with open_journal(older) as journal:
+        (act,) = journal.read_acts_of_kinds(["evidence.copies"])
+    assert f"evidence/sources/{SOURCE}" in act.payload["removed"]
+    assert [line for line in study_status(older).stages if line.name == "copies"] == []
+    result, is_current = last_result(older) or (None, False)
+    assert result is not None
+    assert (result.steps[-1].kept, is_current) == (len(said) + 1, True)
+    assert "nothing to remove" in quaestor("remove-copies", cwd=tmp_path).stderr
 
 
-def test_evidence_that_cannot_be_rebuilt_is_removed_by_a_withdrawal(tmp_path: Path) -> None:
+def test_a_withdrawal_removes_the_copies_of_an_earlier_version(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, _ = last_to_withdraw(surveys)
-        made_of_open_answers(surveys, study)
-        file = tmp_path / "study.toml"
-        file.write_text(file.read_text("utf-8").replace(f"{SOURCE}.csv", "no-such.csv"), "utf-8")
+        run_funnel(study)
+        older = copy_as_earlier_versions(study)
         assert withdraw(surveys, code)
         assert holding(tmp_path, "forgotten") == []
-    assert not (tmp_path / "evidence" / "sources" / SOURCE / "manifest.json").exists()
-    assert last_result(study) is None
+    assert list_copies(older) == []
 
 
-def test_a_withdrawal_removes_texts_from_evidence_of_a_renamed_source(tmp_path: Path) -> None:
-    study, _ = rated_study(tmp_path)
-    file = tmp_path / "study.toml"
-    before = file.read_text("utf-8")
-    with open_surveys(study) as surveys:
-        code, _ = last_to_withdraw(surveys)
-        make_items(surveys, NAME, "hardest")
-        file.write_text(
-            before.replace(f"[sources.{SOURCE}]", "[sources.mine]").replace(f'"{SOURCE}"', '"mine"'), "utf-8"
-        )
-        ingest_source(open_study(tmp_path), "mine")
-        run_funnel(open_study(tmp_path))
-        file.write_text(before, "utf-8")
-        assert any("mine" in path.parts for path in holding(tmp_path, "forgotten"))
-        assert withdraw(surveys, code)
-        assert holding(tmp_path, "forgotten") == []
-
-
-def test_a_withdrawal_during_an_ingest_is_refused_completely(tmp_path: Path) -> None:
+def test_a_copy_that_cannot_be_removed_stops_a_withdrawal_before_it_erases_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         code, response = last_to_withdraw(surveys)
-        made_of_open_answers(surveys, study)
-        with lock_folder(study.evidence_of(SOURCE), "an ingest"), pytest.raises(TemporarilyUnavailable):
+        run_funnel(study)
+        copy_as_earlier_versions(study)
+
+        def refuse(path: Path) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr("quaestor.evidence.erasure.remove", refuse)
+        with pytest.raises(TemporarilyUnavailable, match="cannot be removed"):
             withdraw(surveys, code)
         assert surveys.answers.response(response) is not None, "the code still leads to it"
+        monkeypatch.undo()
         assert withdraw(surveys, code)
         assert holding(tmp_path, "forgotten") == []
 
@@ -419,16 +487,18 @@ def test_the_last_respondent_with_items_can_withdraw(tmp_path: Path) -> None:
     with fielded(tmp_path) as surveys:
         code, _ = last_to_withdraw(surveys)
         make_items(surveys, NAME, "hardest")
-        made_of_open_answers(surveys, open_study(tmp_path))
+        study = open_study(tmp_path)
+        run_funnel(study)
         assert withdraw(surveys, code)
+        assert list(read_passed(study, -1)) == []
         assert holding(tmp_path, "forgotten") == []
 
 
 def test_a_withdrawal_of_a_respondent_without_texts_rebuilds_nothing(tmp_path: Path) -> None:
-    study, _ = rated_study(tmp_path)
+    study, said = rated_study(tmp_path)
     with open_surveys(study) as surveys:
         silent, _ = answered(surveys, forms={name: FORMS[name] for name in ("consent", "you")})
-        made_of_open_answers(surveys, study)
+        use_everywhere(study, list(said))
         before = {path: path.stat().st_mtime_ns for path in (tmp_path / "evidence").rglob("*") if path.suffix}
         assert withdraw(surveys, silent)
         assert {path: path.stat().st_mtime_ns for path in before} == before
@@ -438,7 +508,6 @@ def test_raters_no_longer_see_withdrawn_texts(tmp_path: Path) -> None:
     study, _ = rated_study(tmp_path)
     with open_surveys(study) as surveys, closing(ItemTexts(study)) as room:
         code, response = last_to_withdraw(surveys)
-        made_of_open_answers(surveys, study)
         item = f"{NAME}/{response}/hardest"
         assert "forgotten" in room.get([item])[item].body
         assert withdraw(surveys, code)
@@ -490,6 +559,6 @@ def test_an_impossible_request_for_items_is_refused_in_one_sentence(tmp_path: Pa
         with pytest.raises(StateError, match="'hardest' of 'tools' has no open answers yet"):
             make_items(surveys, NAME, "hardest")
         with pytest.raises(StateError, match="rater-1"):
-            make_items(surveys, NAME, "hardest", "rater-1")
+            make_items(surveys, NAME, "hardest", actor="rater-1")
     with pytest.raises(InputError, match="is not an open answer"):
         parse_response("forum/question")

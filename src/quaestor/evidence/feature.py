@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from quaestor.study.contributions import StatusPart, StatusRequest
+from quaestor.study.contributions import ActKind, StatusPart, StatusRequest
 from quaestor.study.features import Feature
+
+COPIES_ACT = "evidence.copies"
 
 
 def _status(request: StatusRequest) -> StatusPart:
@@ -16,6 +18,7 @@ def _status(request: StatusRequest) -> StatusPart:
 FEATURE = Feature(
     "evidence",
     status=_status,
+    act_kinds={COPIES_ACT: ActKind("removed copies of answers and interviews that an earlier version made")},
     source_kinds={
         "stackexchange": "quaestor.evidence.sources.stackexchange.source:StackExchangeSource",
         "table": "quaestor.evidence.sources.tables.source:TableSource",

@@ -49,7 +49,6 @@ class TurnSource:
     file = INTERVIEWS_FILE
     copies_folder = FOLDER
     items_are = "turns of transcripts"
-    command = "quaestor interview items"
     columns: tuple[str, ...] = ("id", "participant", "interview", "question", "title", "body")
 
     def plan(self, request: SourceRequest[TurnSettings]) -> IngestPlan:

@@ -151,8 +151,6 @@ class LiveSource(Protocol):
     copies_folder: str
     items_are: str
     """What the items are made of, as a noun in the plural."""
-    command: str
-    """The command that adds the source to study.toml."""
     columns: tuple[str, ...]
     """The columns of `read_rows`; the first is the id of an item, without its strand."""
 

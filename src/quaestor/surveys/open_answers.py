@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, slugify, strip_strand, suggest
+from quaestor.base.names import slugify, strip_strand, suggest
 from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import require_lead
@@ -70,7 +70,7 @@ def find_excluded_answers(state: State, items: Iterable[str]) -> frozenset[str]:
     )
 
 
-def list_open_answers(surveys: Surveys, name: str, questions: Sequence[str] = ()) -> list[OpenAnswer]:
+def list_open_answers(surveys: Surveys, name: str, *questions: str) -> list[OpenAnswer]:
     """Returns all texts to some questions, or to all, including those of "other", of finished responses."""
     answers: list[OpenAnswer] = []
     for response in surveys.answers.responses(name):
@@ -99,7 +99,6 @@ class OpenAnswerSource:
     file = ANSWERS_FILE
     copies_folder = FOLDER
     items_are = "open answers of finished responses"
-    command = "quaestor survey items"
     columns: tuple[str, ...] = ("id", "response", "question", "part", "title", "body")
 
     def plan(self, request: SourceRequest[OpenAnswerSettings]) -> IngestPlan:
@@ -121,7 +120,7 @@ class OpenAnswerSource:
                 survey, questions = settings.survey, settings.questions
             else:
                 survey, questions = _parse_copied_name(surveys, Path(settings.path).stem)
-            texts = list_open_answers(surveys, survey, questions)
+            texts = list_open_answers(surveys, survey, *questions)
         return [(text.item, text.response, text.question, text.part, text.title, as_html(text.text)) for text in texts]
 
     def read_left_out(self, study: Study, session: Session[Any] | None) -> Callable[[str], bool]:
@@ -145,7 +144,7 @@ def _parse_copied_name(surveys: Surveys, name: str) -> tuple[str, tuple[str, ...
     return name, ()
 
 
-def make_items(surveys: Surveys, name: str, questions: Sequence[str] = (), actor: str | None = None) -> AddedItems:
+def make_items(surveys: Surveys, name: str, *questions: str, actor: str | None = None) -> AddedItems:
     """Adds the open answers to some questions of a survey, or to all, to study.toml as a source with a strand.
 
     The items follow the answers: new ones enter with the next run of the funnel, erased ones are gone at once.
@@ -157,8 +156,8 @@ def make_items(surveys: Surveys, name: str, questions: Sequence[str] = (), actor
     asked = tuple(dict.fromkeys(questions))
     study = open_study(surveys.study.root)
     source = "-".join((name, *asked)) if len(asked) <= 1 else f"{name}-{asked[0]}-and-{len(asked) - 1}-more"
-    if source not in study.settings.sources and not list_open_answers(surveys, name, asked):
-        of = f"{join_with_or(asked)} of {name!r}" if asked else repr(name)
+    if source not in study.settings.sources and not list_open_answers(surveys, name, *asked):
+        of = f"{' and '.join(map(repr, asked))} of {name!r}" if asked else repr(name)
         raise StateError(f"{of} has no open answers yet")
     settings: dict[str, Any] = {"survey": name, **({"questions": list(asked)} if asked else {})}
     about = f"Open answers of the survey {name}, read from {ANSWERS_FILE}; added by `quaestor survey items`."

@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from quaestor.coding.session import StudyOrSession, find_study
-from quaestor.evidence.ingest import describe_change
 from quaestor.study.contributions import Next, StatusLine, StatusPart, StatusRequest
 from quaestor.study.folder import Study
-from quaestor.surveys.free_text import FOLDER
 from quaestor.surveys.lifecycle import (
     CLOSED,
     DRAFT,
@@ -49,7 +47,7 @@ class SurveyStatus:
     changed: bool = False
     """Whether the file differs from the version that respondents get."""
     to_ingest: tuple[str, ...] = ()
-    """Sources of its open answers whose evidence is out of date."""
+    """Always empty, for programs that read the JSON: open answers are read when they are needed."""
     affordable: int | None = None
     """How many more cards its budget covers, if it pays and has one."""
 
@@ -121,18 +119,8 @@ def read_status(surveys: Surveys, name: str) -> SurveyStatus:
         erased=surveys.answers.erased(name),
         quoted=surveys.answers.quoted(name),
         changed=kept is not None and file is not None and file.read_text("utf-8-sig") != kept.text,
-        to_ingest=_to_ingest(surveys, name),
         affordable=payment(surveys, name).affordable if last_paying(surveys, name) else None,
     )
-
-
-def _to_ingest(surveys: Surveys, name: str) -> tuple[str, ...]:
-    fields = {
-        source: max((name for name in surveys.names() if source.startswith(f"{name}-")), key=len, default="")
-        for source, settings in surveys.study.settings.sources.items()
-        if settings.path == f"{FOLDER}/{source}.csv"
-    }
-    return tuple(source for source, whose in fields.items() if whose == name and describe_change(surveys.study, source))
 
 
 def imported_before(surveys: Surveys, name: str) -> int:

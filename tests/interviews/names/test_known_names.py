@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 from tests.support.coded_interviews import FACET, ROUND, code_all, coded_study, stretch
 from tests.support.labelled_study import labelled_study
 from tests.support.small_interviews import AGREEMENT, SMALL, TALK, a_study, with_interview, with_transcript
-from tests.support.themed_interviews import themed_study
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.evidence.funnel import run_funnel
-from quaestor.evidence.ingest import ingest_source
 from quaestor.interviews.items import SOURCE, make_items
 from quaestor.interviews.names.confirmations import answer_all_places, answer_places, change_replacement, mark_as_read
 from quaestor.interviews.names.known_names import (
@@ -373,29 +371,6 @@ def test_addresses_outside_transcripts_are_reported_even_without_known_names(tmp
         assert [(one.where, one.shown) for one in find_remaining_names(room)] == [("note 1 of P1", "[e-mail address]")]
 
 
-def test_items_older_than_a_name_are_reported_until_rebuilt(tmp_path: Path) -> None:
-    study = themed_study(tmp_path, [("{data:Grelvan & data}.", "two", "three")])
-    with open_interviews(study) as room:
-        assert find_remaining_names(room) == []
-        add_name(room, "organisation", ["Grelvan"])
-        answer_all_places(room, True)
-
-        def told() -> list[tuple[str, str]]:
-            return [(one.where, one.shown) for one in find_remaining_names(room) if one.kind == "items"]
-
-        mend = "older than the names: run `quaestor interview items`, `quaestor ingest turns`, `quaestor funnel`"
-        assert told() == [(f"the items of P1, which are {mend}", "[organisation A]")]
-        with pytest.raises(StateError, match="the items of P1"):
-            refuse_names(study)
-        make_items(room)
-        assert told(), "evidence is older"
-        ingest_source(study, SOURCE)
-        assert told(), "candidates are older"
-        run_funnel(study)
-        assert told() == []
-        refuse_names(study)
-
-
 def test_memos_fields_and_codes_are_checked_for_names(tmp_path: Path) -> None:
     study = coded_study(tmp_path / "study")
     fields = {"what": "as Zanthor says", "threshold": "10"}
@@ -442,12 +417,12 @@ def test_publication_is_refused_while_a_known_name_remains(tmp_path: Path) -> No
         answer_all_places(room, True, doubtful=True)
         items = make_items(room)
     if items.added:
-        ingest_source(open_study(folder), SOURCE)
+        run_funnel(open_study(folder).in_strand(SOURCE))
     build_report(open_study(folder), lambda _: None, with_audit=False)
     backup = back_up_study(open_study(folder), folder / "kept.backup")
     assert backup
     written = [path for path in folder.rglob("*") if path.is_file()]
-    assert {"turns.csv", "index.html", "kept.backup", "identities.db"} <= {path.name for path in written}
+    assert {"fell.parquet", "index.html", "kept.backup", "identities.db"} <= {path.name for path in written}
     for path in written:
         held = text_of(path)
         assert not [name for name in TELLING if name.encode() in held], path

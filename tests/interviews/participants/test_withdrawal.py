@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from tests.support.small_interviews import a_study, with_interview, with_participant, with_transcript
 
 from quaestor.base.errors import InputError, SettingsError, StateError
-from quaestor.evidence.funnel import run_funnel
-from quaestor.evidence.ingest import ingest_source
+from quaestor.evidence.funnel import read_passed, run_funnel
+from quaestor.evidence.item_texts import read_item_texts
 from quaestor.interviews.conduct.acts import Stamp, tick_item
 from quaestor.interviews.conduct.conversation_state import read_conversation
-from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.items import make_items
 from quaestor.interviews.names.remaining import find_remaining_names
 from quaestor.interviews.participants.consent import ACCEPTED, ON_PAPER, find_consent_request, make_link, record_consent
 from quaestor.interviews.participants.people import Contact, add_participant, set_contact
@@ -172,14 +171,15 @@ def test_only_the_lead_erases_an_existing_participant(room: Interviews) -> None:
         withdraw(room, "P9")
 
 
-def test_a_withdrawal_removes_the_words_from_items_and_evidence(room: Interviews, tmp_path: Path) -> None:
+def test_a_withdrawal_removes_the_turns_from_items_and_funnel(room: Interviews, tmp_path: Path) -> None:
     make_items(room)
     study = open_study(tmp_path)
-    ingest_source(study, SOURCE)
     run_funnel(study)
-    assert "quixotic" in items_of(tmp_path)
+    items = list(read_passed(study, -1))
+    assert "quixotic" in str(read_item_texts(study, items))
     withdraw(room, "P1")
-    left = items_of(tmp_path)
+    assert list(read_passed(study, -1)) == [item for item in items if not item.startswith("P1/")]
+    left = str(read_item_texts(study, items))
     assert "quixotic" not in left
     assert "my threshold" in left, "what the others said is still there"
     assert not [path for path, held in files(tmp_path).items() if b"quixotic" in held]
@@ -198,9 +198,3 @@ def test_a_withdrawal_that_cannot_reach_a_copy_erases_nothing_and_can_be_repeate
     (tmp_path / "study.toml").write_text(whole, "utf-8")
     withdraw_by_link(room, link.code)
     assert not [path for path, held in files(tmp_path).items() if b"quixotic" in held]
-
-
-def items_of(folder: Path) -> str:
-    found = [pq.read_table(path).to_pylist() for path in (folder / "evidence").rglob("*.parquet")]
-    assert found
-    return str(found)

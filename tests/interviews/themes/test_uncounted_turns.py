@@ -12,6 +12,7 @@ from tests.support.command_line import in_this_process
 from tests.support.small_interviews import with_interview, with_transcript
 from tests.support.themed_interviews import ASKED, MATCHED, themed_study
 
+from quaestor.base.errors import StateError
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.model.state import State
 from quaestor.coding.rating_files import rate
@@ -178,13 +179,16 @@ def test_a_round_drawn_after_a_withdrawal_asks_for_no_erased_turn_and_can_be_clo
     close_by_name(study, "again", None)
 
 
-def test_a_round_drawn_from_items_older_than_a_correction_does_not_ask_for_the_turn(study: Study) -> None:
-    """The items are written before the correction; only raters of the first round saw the turn."""
+def test_a_round_drawn_after_a_correction_does_not_ask_for_the_turn(study: Study) -> None:
+    """Only raters of the first round saw the turn; the funnel of before the correction is refused."""
     with open_interviews(study) as interviews:
         set_voice(interviews, "P1", 1, "interviewer")
     add_round(study, {"round": "again", "items": {"after": STEP}, "facets": ["themes"],
                       "raters": ["rater-1", "rater-2"]})  # fmt: skip
     study = open_study(study.root)
+    with pytest.raises(StateError, match="run `quaestor funnel` again"):
+        open_by_name(study, "again", None)
+    run_funnel(study)
     open_by_name(study, "again", None)
     with open_coding(study) as coding:
         missing = list_missing_items(coding.state, "again")

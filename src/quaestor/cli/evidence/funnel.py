@@ -40,11 +40,21 @@ def funnel(
 ) -> None:
     """Run the funnel of each strand, print how many items each step keeps, and draw published/funnel.svg."""
     from quaestor.evidence.funnel import run_funnel, write_funnel_svg
+    from quaestor.evidence.live_items import explain_no_evidence, read_source_manifest
 
     opened = chosen_study(study)
     strands = opened.in_each_strand() if strand is None else [opened.in_strand(strand)]
     lines: list[dict[str, Any]] = []
+    waiting = 0
     for chosen in strands:
+        source = chosen.funnel_source()
+        if len(strands) > 1 and read_source_manifest(chosen, source) is None:
+            waiting += 1
+            reason = explain_no_evidence(chosen, source)
+            if waiting == len(strands):
+                raise reason
+            errors().print(f"{chosen.strand_title} is skipped: {reason}", soft_wrap=True, markup=False)
+            continue
         with errors().status(f"Running the funnel of {chosen.strand_title} …"):
             result = run_funnel(chosen)
             figure = write_funnel_svg(chosen, result) if chosen.funnel.steps else None

@@ -10,6 +10,7 @@ import typer
 from quaestor.base.errors import InputError
 from quaestor.base.files import BackgroundHasher
 from quaestor.cli.output import (
+    ActorOption,
     JsonOption,
     StudyOption,
     chosen_study,
@@ -17,6 +18,7 @@ from quaestor.cli.output import (
     number,
     print_json,
     progress_bar,
+    say,
 )
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 def add_to(app: typer.Typer) -> None:
     app.command()(ingest)
+    app.command("remove-copies")(remove_copies)
 
 
 def ingest(
@@ -73,6 +76,30 @@ def ingest(
         print_json({name: report.as_json() for name, report in reports.items()})
 
 
+def remove_copies(actor: ActorOption = None, study: StudyOption = None, json: JsonOption = False) -> None:
+    """Remove plain copies of open answers and interviews that an earlier version made; nothing reads them any more.
+
+    Example: quaestor remove-copies
+    """
+    from quaestor.coding.session import open_coding, require_lead
+    from quaestor.evidence import erasure
+    from quaestor.evidence.feature import COPIES_ACT
+    from quaestor.store.records import NewAct
+
+    opened = chosen_study(study)
+    with open_coding(opened) as coding:
+        lead = require_lead(coding, actor, "remove copies of evidence")
+        removed = [str(path.relative_to(opened.root)) for path in erasure.remove_copies(opened)]
+        if removed:
+            coding.act(lambda state: NewAct(COPIES_ACT, lead, {"removed": removed}))
+    if json:
+        print_json({"removed": removed})
+        return
+    for path in removed:
+        say(f"Removed {path}")
+    say("The removal is recorded in the journal." if removed else "There are no copies: nothing to remove.")
+
+
 def _ingest_dump(
     kind: str | None, path: Path, out: Path | None, tags: str | None, site: str | None, as_json: bool
 ) -> None:
@@ -105,6 +132,10 @@ def _show(report: IngestReport) -> None:
 
     screen = console()
     manifest = report.manifest
+    if report.unchanged and not manifest.made:
+        rows = manifest.tables["items"].rows
+        screen.print(f"Nothing to ingest: {number(rows)} items, read from {report.out.name} when they are needed.")
+        return
     if report.unchanged:
         time = manifest.made[:16].replace("T", " ")
         screen.print(f"Nothing to do: {report.out} already has this evidence, ingested {time} UTC.", soft_wrap=True)

@@ -187,8 +187,6 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
     for survey in surveys:
         for quotation in survey.quoted:
             say(f"The journal still quotes a withdrawn response to {survey.survey}: {quotation}")
-    for source in (source for survey in surveys for source in survey.to_ingest):
-        say(f"The evidence of {source} is out of date: run `quaestor ingest {source}` and `quaestor funnel`")
 
 
 def _find_file(name: str, study: Path | None) -> Path:

@@ -36,7 +36,7 @@ def items(
     from quaestor.surveys.open_answers import make_items
 
     with open_surveys(chosen_study(study)) as surveys:
-        added = make_items(surveys, name, questions or (), actor)
+        added = make_items(surveys, name, *(questions or ()), actor=actor)
     tell_of_items(added, "open answers", "open answers", json=json)
 
 
