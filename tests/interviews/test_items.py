@@ -23,7 +23,7 @@ from quaestor.interviews.model.records import Replacement, SpokenTurn, Voice, pa
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.pages.coding_sheet import assign_lanes, split_text
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
-from quaestor.interviews.repository import FOLDER, open_interviews
+from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.study.folder import open_study
 
@@ -87,13 +87,13 @@ def test_a_withdrawn_participant_leaves_items_funnel_and_index(tmp_path: Path) -
 
 def test_a_withdrawal_removes_copies_that_an_earlier_version_made(tmp_path: Path) -> None:
     study = coded_study(tmp_path, [[*TALK, ("Guest", f"I am {MARKED}.")], TALK])
-    folder = tmp_path / FOLDER
+    folder = tmp_path / "evidence/interviews"
     folder.mkdir()
     (folder / "turns.csv").write_text(f"id,body\nP1/00004,I am {MARKED}.\n", "utf-8")
     text = study.file.read_text("utf-8")
     assert 'kind = "interviews"\n' in text
     mapped = "".join(f"columns.{column} = {{}}\n" for column in TurnSource.columns)
-    table = f'kind = "table"\npath = "{FOLDER}/turns.csv"\nitem = "{{id}}"\n{mapped}'
+    table = f'kind = "table"\npath = "evidence/interviews/turns.csv"\nitem = "{{id}}"\n{mapped}'
     study.file.write_text(text.replace('kind = "interviews"\n', table), "utf-8")
     older = open_study(tmp_path)
     assert _mentions(tmp_path) == [folder / "turns.csv"]

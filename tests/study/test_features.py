@@ -76,11 +76,9 @@ def test_a_withdrawal_removes_the_items_of_the_participant_and_no_others() -> No
     assert [item for item in items if is_removed(item)] == ["P1/00001", "P1-2/00003"]
 
 
-def test_features_declare_the_kinds_of_sources() -> None:
+def test_evidence_declares_the_kinds_of_sources_that_are_ingested() -> None:
     declared = [(feature.name, kind) for feature in features() for kind in feature.source_kinds]
-    assert declared == [
-        ("evidence", "stackexchange"), ("evidence", "table"), ("surveys", "open-answers"), ("interviews", "interviews"),
-    ]  # fmt: skip
+    assert declared == [("evidence", "stackexchange"), ("evidence", "table")]
 
 
 def test_a_study_file_can_use_any_source_kind_that_a_feature_declares(

@@ -22,26 +22,20 @@ from quaestor.evidence.dataset import MANIFEST, read_manifest
 from quaestor.evidence.funnel import CANDIDATES, DROPPED_AT_FILE, RESULT, run_funnel
 from quaestor.evidence.item_text_cache import cache_folder
 from quaestor.evidence.text_index import index_folder
-from quaestor.study.contributions import LiveSource
 from quaestor.study.features import features, find_live_feature, find_live_source
 from quaestor.study.folder import Study, open_study
+from quaestor.study.settings.sources import COPIES_FOLDERS
 
 
 def list_copies(study: Study) -> list[Path]:
     """Returns the files and folders with copies of private words that earlier versions made."""
-    copies: list[Path] = []
-    for feature in features():
-        live = feature.live_source
-        if live is not None:
-            copies += _list_copies_of(study, live)
-    return copies
+    return [path for kind, folder in COPIES_FOLDERS.items() for path in _list_copies_of(study, kind, folder)]
 
 
-def _list_copies_of(study: Study, live: LiveSource) -> list[Path]:
-    table_folder = study.root / live.copies_folder
-    tables = [table_folder] if any(table_folder.glob("*.csv")) else []
-    evidence = [path.parent for path in study.evidence_of("").glob(f"*/{MANIFEST}") if _is_copy(study, path, live)]
-    strands = [strand for strand in study.in_each_strand() if _is_source_of(strand, live)]
+def _list_copies_of(study: Study, kind: str, folder: str) -> list[Path]:
+    tables = [study.root / folder] if any((study.root / folder).glob("*.csv")) else []
+    evidence = [path.parent for path in study.evidence_of("").glob(f"*/{MANIFEST}") if _is_copy(study, path, kind)]
+    strands = [strand for strand in study.in_each_strand() if _is_source_of(strand, kind)]
     candidates = [path for strand in strands if (path := strand.funnel_folder / CANDIDATES).exists()]
     if not (tables or evidence or candidates):
         return []
@@ -51,25 +45,25 @@ def _list_copies_of(study: Study, live: LiveSource) -> list[Path]:
     return [*tables, *evidence, *candidates, *(path for path in (*caches, *results) if path.exists())]
 
 
-def _is_copy(study: Study, manifest: Path, live: LiveSource) -> bool:
+def _is_copy(study: Study, manifest: Path, kind: str) -> bool:
     """Returns whether evidence was read from a table of copies."""
     try:
         evidence = read_manifest(manifest.parent)
     except InputError:  # a damaged manifest says nothing about what its folder contains
         source = manifest.parent.name
-        return source in study.settings.sources and _is_kind(study, source, live)
-    return evidence is not None and Path(str(evidence.settings.get("path", ""))).parent == Path(live.copies_folder)
+        return source in study.settings.sources and _is_kind(study, source, kind)
+    return evidence is not None and Path(str(evidence.settings.get("path", ""))).parent == Path(COPIES_FOLDERS[kind])
 
 
-def _is_source_of(strand: Study, live: LiveSource) -> bool:
+def _is_source_of(strand: Study, kind: str) -> bool:
     with suppress(SettingsError):
-        return _is_kind(strand, strand.funnel_source(), live)
+        return _is_kind(strand, strand.funnel_source(), kind)
     return False
 
 
-def _is_kind(study: Study, source: str, live: LiveSource) -> bool:
-    known = find_live_source(study, source)
-    return known is not None and known.kind == live.kind
+def _is_kind(study: Study, source: str, kind: str) -> bool:
+    live = find_live_source(study, source)
+    return live is not None and live.kind == kind
 
 
 def remove_copies(study: Study) -> list[Path]:
@@ -90,9 +84,9 @@ def remove_copies(study: Study) -> list[Path]:
     return copies
 
 
-def contains_items(study: Study, live: LiveSource, start: str) -> bool:
+def contains_items(study: Study, kind: str, start: str) -> bool:
     """Returns whether the result of a funnel has items whose ids begin with `start`."""
-    strands = [strand for strand in study.in_each_strand() if _is_source_of(strand, live)]
+    strands = [strand for strand in study.in_each_strand() if _is_source_of(strand, kind)]
     return any(_has_items(strand, f"{strand.prefix}{start}") for strand in strands)
 
 
@@ -106,17 +100,17 @@ def _has_items(strand: Study, start: str) -> bool:
     return bool(pc.any(pc.starts_with(items, start)).as_py())
 
 
-def forget_items(study: Study, live: LiveSource, start: str) -> bool:
+def forget_items(study: Study, kind: str, start: str) -> bool:
     """Removes erased items from the results of funnels, by their ids, and all copies of private words.
 
     The private file must already be without the items. Returns whether there were any.
     """
     study = _reopen(study)
-    had_copies, had_items = bool(remove_copies(study)), contains_items(study, live, start)
+    had_copies, had_items = bool(remove_copies(study)), contains_items(study, kind, start)
     if had_items:
         _run_live_funnels(study)
         for strand in study.in_each_strand():
-            if _is_source_of(strand, live) and _has_items(strand, f"{strand.prefix}{start}"):
+            if _is_source_of(strand, kind) and _has_items(strand, f"{strand.prefix}{start}"):
                 for name in (RESULT, DROPPED_AT_FILE):
                     (strand.funnel_folder / name).unlink(missing_ok=True)
     return had_copies or had_items

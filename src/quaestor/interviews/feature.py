@@ -183,7 +183,6 @@ FEATURE = Feature(
         REWORD_ACT: ActKind("replaced names in texts about interviews"),
         WITHDRAW_ACT: ActKind("withdrew from the interviews", actor="A participant", removes=_turns_of_participant),
     },
-    source_kinds={TurnSource.kind: "quaestor.interviews.items:TurnSource"},
     live_source=TurnSource(),
     free_text=InterviewText,
     withdrawn_items=_withdrawn_items,

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import StateError
 from quaestor.coding.session import require_lead
 from quaestor.evidence.erasure import contains_items, forget_items, remove_copies
 from quaestor.evidence.live_items import AddedItems, add_live_source, as_html
-from quaestor.evidence.sources.protocol import IngestPlan, SourceRequest
 from quaestor.interviews.left_out_turns import record_left_out_turns
 from quaestor.interviews.model.records import Transcript, build_item_id, is_coded
 from quaestor.interviews.names.masking import build_masker, mask_transcript
 from quaestor.interviews.names.remaining import refuse_names_in_transcripts
 from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import (
-    FOLDER,
     INTERVIEWS_FILE,
     Interviews,
     identities_path,
@@ -26,36 +23,21 @@ from quaestor.interviews.repository import (
     open_files,
 )
 from quaestor.store.sealed_file import change_stamp
+from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study, open_study
 from quaestor.study.session import Session
-from quaestor.study.settings.sources import SourceSettings
 
 SOURCE, STEP = "turns", "turns"
 _TITLE = 60
-
-
-class TurnSettings(SourceSettings):
-    """Settings of a source of turns, which are those of all interviews of the study."""
-
-    kind: Literal["interviews"] = "interviews"
-    path: Literal["interviews.db"] = "interviews.db"
 
 
 class TurnSource:
     """What participants said, turn by turn, read from the sealed transcripts; implements `LiveSource`."""
 
     kind = "interviews"
-    settings = TurnSettings
     file = INTERVIEWS_FILE
-    copies_folder = FOLDER
     items_are = "turns of transcripts"
     columns: tuple[str, ...] = ("id", "participant", "interview", "question", "title", "body")
-
-    def plan(self, request: SourceRequest[TurnSettings]) -> IngestPlan:
-        raise InputError(f"the items of {request.name!r} are read from {self.file}: there is nothing to ingest")
-
-    def remedy(self, path: Path) -> str:
-        return "import a transcript, which creates it"
 
     def stamp(self, study: Study) -> object:
         paths = (interviews_path(study), identities_path(study))
@@ -122,9 +104,9 @@ def make_items(interviews: Interviews, actor: str | None = None) -> AddedItems:
 
 def find_turn_source(study: Study) -> str:
     """Returns the source of turns in study.toml; empty if there is none."""
-    inputs = study.root / FOLDER
-    for name, settings in study.settings.sources.items():
-        if settings.kind == TurnSource.kind or study.path_of(name).parent == inputs:
+    for name in study.settings.sources:
+        live = find_live_source(study, name)
+        if live is not None and live.kind == TurnSource.kind:
             return name
     return ""
 
@@ -138,6 +120,6 @@ def forget_participant(interviews: Interviews, participant: str) -> bool:
     # Their first interview is P1, the next ones are P1-2, P1-3 …
     starts = (f"{participant}/", f"{participant}-")
     if participant not in interviews.file.list_erased():
-        return bool(remove_copies(study)) | any(contains_items(study, TurnSource(), start) for start in starts)
-    found = [forget_items(study, TurnSource(), start) for start in starts]
+        return bool(remove_copies(study)) | any(contains_items(study, TurnSource.kind, start) for start in starts)
+    found = [forget_items(study, TurnSource.kind, start) for start in starts]
     return any(found)

@@ -38,9 +38,6 @@ from quaestor.store.text_versions import TextVersion
 from quaestor.study.features import find_live_feature
 from quaestor.study.folder import Study
 
-FOLDER = "evidence/interviews"
-"""The folder of source inputs that are built from transcripts."""
-
 INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
 IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
 KEYS = "QUAESTOR_KEYS"

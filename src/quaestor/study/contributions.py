@@ -139,16 +139,12 @@ class RoundOutcomes(Protocol):
 
 
 class LiveSource(Protocol):
-    """A kind of source whose items are read from a private file whenever they are needed, and never copied.
-
-    Earlier versions copied the items to a table in `copies_folder`; a source with such a table is read in the same way.
-    """
+    """A kind of source whose items are read from a private file whenever they are needed, and never copied."""
 
     kind: str
     """The kind of the source in study.toml."""
     file: str
     """The private file within the study folder."""
-    copies_folder: str
     items_are: str
     """What the items are made of, as a noun in the plural."""
     columns: tuple[str, ...]

@@ -32,6 +32,7 @@ from quaestor.study.feature_modules import FEATURES, load_feature
 from quaestor.study.folder import Study, has_journal
 from quaestor.study.free_text import FreeTextStore
 from quaestor.study.session import Session
+from quaestor.study.settings.sources import COPIES_FOLDERS
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,10 @@ def _declared_once(name: str) -> Any:
 
 def find_live_feature(study: Study, source: str) -> Feature | None:
     """Returns the feature whose private file has the items of a source; None for a source with input of its own."""
-    kind, folder = study.source(source).kind, study.path_of(source).parent
-    for feature in features():
-        live = feature.live_source
-        if live is not None and (kind == live.kind or folder == study.root / live.copies_folder):
-            return feature
+    declared, folder = study.source(source).kind, study.path_of(source).parent
+    for kind, copies in COPIES_FOLDERS.items():
+        if kind == declared or folder == study.root / copies:
+            return next(feature for feature in features() if feature.live_source and feature.live_source.kind == kind)
     return None
 
 

@@ -113,7 +113,6 @@ FEATURE = Feature(
         "survey.import": ActKind("imported a file of answers to {survey}"),
         "survey.invite": ActKind("created invitations to {survey}"),
     },
-    source_kinds={OpenAnswerSource.kind: "quaestor.surveys.open_answers:OpenAnswerSource"},
     live_source=OpenAnswerSource(),
     free_text=SurveyText,
     publication_guard=SurveyGuard(),

@@ -16,8 +16,6 @@ from quaestor.study.folder import Study
 from quaestor.surveys.store.answers import AnswerFile
 
 ANSWERS_FILE = "answers.db"
-FOLDER = "evidence/open-answers"
-"""Folder of source inputs generated from open answers; excluded from git."""
 DECIDE_ACT = "survey.decide"
 _PARTS = 3
 

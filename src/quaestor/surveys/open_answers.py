@@ -6,21 +6,20 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from quaestor.base.errors import InputError, StateError
+from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.base.names import slugify, strip_strand, suggest
 from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import RoundState, State
 from quaestor.coding.session import require_lead
 from quaestor.evidence.erasure import contains_items, forget_items, remove_copies
 from quaestor.evidence.live_items import AddedItems, add_live_source, as_html
-from quaestor.evidence.sources.protocol import IngestPlan, SourceRequest
 from quaestor.store.records import Act, NewAct
 from quaestor.study.folder import Study, has_journal, open_journal, open_study
 from quaestor.study.session import Session
-from quaestor.study.settings.sources import SourceSettings
-from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, FOLDER
+from quaestor.study.settings.sources import COPIES_FOLDERS, OpenAnswerSettings
+from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT
 from quaestor.surveys.lifecycle import Surveys, answers_path, fieldings
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire, Response, ResponseStatus
@@ -82,30 +81,13 @@ def list_open_answers(surveys: Surveys, name: str, *questions: str) -> list[Open
     return answers
 
 
-class OpenAnswerSettings(SourceSettings):
-    """Settings of a source of open answers: a survey, and some of its questions or all with text fields."""
-
-    kind: Literal["open-answers"] = "open-answers"
-    path: Literal["answers.db"] = "answers.db"
-    survey: str
-    questions: tuple[str, ...] = ()
-
-
 class OpenAnswerSource:
     """Open answers as items, read from the answers file; implements `LiveSource`."""
 
     kind = "open-answers"
-    settings = OpenAnswerSettings
     file = ANSWERS_FILE
-    copies_folder = FOLDER
     items_are = "open answers of finished responses"
     columns: tuple[str, ...] = ("id", "response", "question", "part", "title", "body")
-
-    def plan(self, request: SourceRequest[OpenAnswerSettings]) -> IngestPlan:
-        raise InputError(f"the items of {request.name!r} are read from {self.file}: there is nothing to ingest")
-
-    def remedy(self, path: Path) -> str:
-        return "open the survey, which creates it"
 
     def stamp(self, study: Study) -> object:
         return stamp_answers(answers_path(study))
@@ -141,7 +123,11 @@ def _parse_copied_name(surveys: Surveys, name: str) -> tuple[str, tuple[str, ...
         question = name.removeprefix(f"{survey}-")
         if question != name and surveys.questionnaire(survey).question(question) is not None:
             return survey, (question,)
-    return name, ()
+    table = f"{COPIES_FOLDERS[OpenAnswerSource.kind]}/{name}.csv"
+    raise SettingsError(
+        f"{surveys.study.file}: no survey of this study made the table {table}: use kind = \"open-answers\" with its "
+        "survey and questions, or move the table to another folder"
+    )
 
 
 def make_items(surveys: Surveys, name: str, *questions: str, actor: str | None = None) -> AddedItems:
@@ -166,7 +152,7 @@ def make_items(surveys: Surveys, name: str, *questions: str, actor: str | None =
 
 def forget_response(study: Study, survey: str, response: str) -> bool:
     """Removes an erased response from the results of funnels; returns whether they had its items."""
-    return forget_items(study, OpenAnswerSource(), f"{survey}/{response}/")
+    return forget_items(study, OpenAnswerSource.kind, f"{survey}/{response}/")
 
 
 def _texts(question: Question, response: Response) -> Iterator[OpenAnswer]:
@@ -217,7 +203,7 @@ def erase_everywhere(surveys: Surveys, response: Response, by: str) -> bool:
     """Erases a response and everything derived from it, and returns whether it still existed."""
     # Copies first: if one cannot be removed, the response and its code still exist for another attempt.
     had_items = bool(remove_copies(surveys.study))
-    had_items |= contains_items(surveys.study, OpenAnswerSource(), f"{response.survey}/{response.id}/")
+    had_items |= contains_items(surveys.study, OpenAnswerSource.kind, f"{response.survey}/{response.id}/")
     if had_items:
         remove_published(surveys.study)
     quoted = _places_that_quote(surveys, response)

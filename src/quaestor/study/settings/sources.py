@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, entry_points
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, StringConstraints, WrapValidator
 from pydantic_core import PydanticKnownError
@@ -30,6 +30,28 @@ class SourceSettings(BaseModel):
     path: str
 
 
+class OpenAnswerSettings(SourceSettings):
+    """Open answers of a survey, to some of its questions or to all with text fields."""
+
+    kind: Literal["open-answers"]
+    path: Literal["answers.db"] = "answers.db"
+    survey: str
+    questions: tuple[str, ...] = ()
+
+
+class TurnSettings(SourceSettings):
+    """What participants said in the interviews of the study, turn by turn."""
+
+    kind: Literal["interviews"]
+    path: Literal["interviews.db"] = "interviews.db"
+
+
+_LIVE_KINDS: dict[str, type[SourceSettings]] = {"open-answers": OpenAnswerSettings, "interviews": TurnSettings}
+"""The settings of live sources are here, because loading their features takes a second."""
+COPIES_FOLDERS = {"open-answers": "evidence/open-answers", "interviews": "evidence/interviews"}
+"""By kind: the folder with tables to which earlier versions copied the items of a live source."""
+
+
 class SourceKind(Protocol):
     """The part of a source kind that the study file needs; `evidence` needs more."""
 
@@ -44,7 +66,7 @@ def _declared_kinds() -> Iterator[tuple[str, str]]:
 
 
 def source_kind_names() -> list[str]:
-    return sorted({*dict(_declared_kinds()), *entry_points(group=GROUP).names})
+    return sorted({*dict(_declared_kinds()), *_LIVE_KINDS, *entry_points(group=GROUP).names})
 
 
 def load_source_kind(name: str) -> Any:
@@ -70,6 +92,8 @@ def _validate_source(value: Any, handler: Any) -> SourceSettings:
     if "kind" not in value:
         raise PydanticKnownError("union_tag_not_found", {"discriminator": "'kind'"})
     kind = value["kind"]
+    if kind in _LIVE_KINDS:
+        return _LIVE_KINDS[kind].model_validate(value)
     try:
         loaded: SourceKind = load_source_kind(kind)
     except KeyError:
