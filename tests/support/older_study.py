@@ -113,6 +113,9 @@ ADDED = frozenset(
         "dropped",
         "earlier",
         "groups",
+        "weighted",
+        "weighted_mean",
+        "weights",
         "where",
         "without",
     }

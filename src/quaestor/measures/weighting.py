@@ -156,9 +156,7 @@ def fit_weights(margins: Sequence[Margin], least: float | None = None, most: flo
         rounds += raked.rounds
         trimmed = trim(raked.weights, least, most)
     at_bound = [np.isclose(trimmed, bound) for bound in (least, most) if bound is not None]
-    return RakedWeights(
-        trimmed, rounds, int(np.any(at_bound, axis=0).sum()), find_largest_difference(margins, trimmed)
-    )
+    return RakedWeights(trimmed, rounds, int(np.any(at_bound, axis=0).sum()), find_largest_difference(margins, trimmed))
 
 
 def find_largest_difference(margins: Sequence[Margin], weights: Floats) -> float:

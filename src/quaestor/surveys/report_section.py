@@ -101,6 +101,7 @@ def _build_section(
     from quaestor.surveys.results.export import demographic_questions
     from quaestor.surveys.results.sentences import consents_in_words, counted_in_words
     from quaestor.surveys.results.tables import build_tables, demographics, rates_table
+    from quaestor.surveys.results.weighting import weights_table
 
     def free(table: Table) -> Table:
         """Gives a table an unused name; the report never links to single answers."""
@@ -116,6 +117,7 @@ def _build_section(
     about = demographic_questions(results)
     shown = [rates_table(rates)] if rates.whole.sent else []
     shown += [demographics(results, about)] if about else []
+    shown += [weights_table(results.weights)] if results.weights is not None else []
     unsettled: list[str] = []
     shown += _list_themes(surveys.coding, name, unsettled)
     figures = []

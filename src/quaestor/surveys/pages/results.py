@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from quaestor.base.errors import SettingsError
 from quaestor.measures.records import Share
 from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
 from quaestor.surveys.lifecycle import Surveys
@@ -23,6 +24,7 @@ from quaestor.surveys.results.counting import (
     list_texts,
 )
 from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, describe_tests, write_doubts, write_remarks
+from quaestor.surveys.results.weighting import size_in_words, weights_in_words
 
 _LONGEST, _SHORTEST = 60, 20
 """Maximum characters of a label in the comparison list, and of the question before a long row."""
@@ -50,6 +52,8 @@ class ShownQuestion:
     tests: tuple[ComparisonInWords, ...]
     doubts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
+    size: str = ""
+    """The effective sample size, if the responses have weights."""
     sizes: tuple[tuple[int, int], ...] = ()
     """Sizes of its figure and of the one for phones, if it shows more than the bars next to its numbers."""
 
@@ -76,17 +80,28 @@ class ResultsPage:
     consents: tuple[ConsentCounts, ...] = ()
     filters: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     """Filters by version, language and answers: a heading, and below it conditions with their labels."""
+    weights: tuple[str, ...] = ()
+    """How responses were weighted, in sentences."""
+    unweighted: str = ""
+    """Why the weights that study.toml declares could not be computed."""
 
 
 def results_page(
     surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingCache, where: Sequence[str] = ()
 ) -> ResultsPage:
     """Returns the results of a survey, compared by the answers to a question if `by` is given."""
-    results = survey_results(surveys, name, by=by, unfinished=unfinished, where=where, room=room)
+    refused = ""
+    try:
+        results = survey_results(surveys, name, by=by, unfinished=unfinished, where=where, room=room)
+    except SettingsError as error:
+        refused = str(error)
+        results = survey_results(surveys, name, by=by, unfinished=unfinished, where=where, room=room, weighted=False)
     questions = tuple(_shown(surveys, results, result) for result in results.tabled)
     rates = _rates(response_rates(surveys, name))
     filters = tuple(_filters(results))
-    return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents, filters)
+    weights = tuple(weights_in_words(results.weights)) if results.weights is not None else ()
+    comparable = tuple(_comparable(results))
+    return ResultsPage(results, questions, rates, comparable, results.consents, filters, weights, refused)
 
 
 def _filters(results: SurveyResults) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
@@ -108,6 +123,7 @@ def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> 
         tuple(tests),
         tuple(write_doubts(tests)),
         tuple(write_remarks(result)),
+        size_in_words(result.weighted) if result.weighted is not None and result.base else "",
         tuple(size for size in sizes if size is not None),
     )
 

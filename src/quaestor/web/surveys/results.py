@@ -125,7 +125,14 @@ class SurveyResultPages(Pages):
         self, name: str, question: str, by: str, unfinished: bool, where: Sequence[str], narrow: bool
     ) -> str | None:
         results = survey_results(
-            self._surveys(name), name, by=by, unfinished=unfinished, where=where, only=question, room=self._room
+            self._surveys(name),
+            name,
+            by=by,
+            unfinished=unfinished,
+            where=where,
+            only=question,
+            room=self._room,
+            weighted=False,
         )
         return svg_of_question(results, question, narrow=narrow)
 
