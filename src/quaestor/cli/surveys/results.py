@@ -110,5 +110,6 @@ def _build_screen_table(table: Table) -> Screen:
         if group.title:
             screen.add_row(f"[italic]{escape(group.title)}[/italic]")
         for row in group.rows:
-            screen.add_row(escape(row.title), *(escape("  ".join(filter(None, cell.parts))) for cell in row.cells))
+            cells = ("  ".join(filter(None, (*cell.parts, *cell.more))) for cell in row.cells)
+            screen.add_row(escape(row.title), *map(escape, cells))
     return screen

@@ -65,17 +65,20 @@ class SurveyResultPages(Pages):
         """Shows every question, optionally compared by the answers to another one."""
         name, by, unfinished, where = self._parse_query(request)
         surveys = await self.work(lambda: self._surveys(name))
-        refused = ""
+        refused, visitor = "", require_visitor(request)
+        lead = visitor.name if visitor.can(Permission.LEAD) else ""
         try:
             results = await self.work(
-                lambda: results_page(surveys, name, by=by, unfinished=unfinished, room=self._room, where=where)
+                lambda: results_page(
+                    surveys, name, by=by, unfinished=unfinished, room=self._room, where=where, lead=lead
+                )
             )
         except InputError as error:
             if not by and not where:
                 raise
             refused, by, where = str(error), "", ()
             results = await self.work(
-                lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room)
+                lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room, lead=lead)
             )
         kept: dict[str, object] = {"where": where, **({"unfinished": "1"} if unfinished else {})}
 
@@ -85,7 +88,7 @@ class SurveyResultPages(Pages):
         context = {
             "page": results, "results": results.results, "by": by, "unfinished": unfinished, "where": where,
             "behind": behind, "refused": refused, "share_interval": share_interval,
-            "counted": counted_in_words(results.results), "leads": require_visitor(request).can(Permission.LEAD),
+            "counted": counted_in_words(results.results), "leads": bool(lead),
             **shared(request, name),
         }  # fmt: skip
         return self.page(request, "survey_results.html", context, 422 if refused else 200)
