@@ -91,7 +91,7 @@ def test_each_theme_is_compared_between_groups(study: Study) -> None:
 def test_respondents_without_an_answer_are_in_no_group(study: Study) -> None:
     crossed = crossed_by(study, "role")
     assert crossed.without_group == 1
-    assert "1 respondent is in no group." in themes_by_group_table(crossed).notes
+    assert "1 participant is in no group." in themes_by_group_table(crossed).notes
 
 
 def test_groups_that_overlap_are_not_tested(study: Study) -> None:
@@ -116,7 +116,7 @@ def test_the_command_prints_both_shares(study: Study) -> None:
     done = in_this_process("survey", "themes", "themes", "--by", "size", "--yes", "--study", study.root)
     assert done.exit_code == 0, done.stderr
     assert "custom layers" in done.stdout
-    assert "A column share is of the group" in done.stdout
+    assert "In each group: participants, column share (of the group)" in done.stdout
     printed = in_this_process("survey", "themes", "themes", "--by", "size", "--yes", "--json", "--study", study.root)
     document = json.loads(printed.stdout)
     assert document["by"]["groups"][0] == {"group": "small", "label": "Small", "participants": 5}

@@ -148,10 +148,17 @@ def rankings(
     options = []
     for column, could in zip(ranked.T, could_rank.T, strict=True):
         placed = column[column > 0].astype(np.float64)
-        weighted = None if weights is None else weighted_mean(placed, weights[column > 0])
+        weighted = None if weights is None else _limit(weighted_mean(placed, weights[column > 0]), ranks.shape[1])
         first = share_among(column == 1, could, weights)
         options.append(OptionRank(len(placed), mean(placed, seed), first, weighted))
     return options
+
+
+def _limit(estimate: Estimate, last: int) -> Estimate:
+    """Returns the mean of ranks with its interval limited to the ranks that exist."""
+    if estimate.low is None or estimate.high is None:
+        return estimate
+    return replace(estimate, low=max(estimate.low, 1.0), high=min(estimate.high, float(last)))
 
 
 def cramers_v(test: Association, rows: int, columns: int) -> Strength:

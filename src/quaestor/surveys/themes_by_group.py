@@ -1,4 +1,4 @@
-"""Themes of open answers crossed by groups of respondents, with shares of rows and columns."""
+"""Themes of open answers crossed by groups of participants, with shares of rows and columns."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from quaestor.surveys.themes import SurveyThemes, Theme, themes_table
 
 @dataclass(frozen=True)
 class ThemeInGroups:
-    """A theme in each group of respondents."""
+    """A theme in each group of participants."""
 
     theme: Theme
     share: Share
     by: tuple[Share, ...]
     """The share of each group that has the theme."""
     test: GroupDifference | None = None
-    """None if a respondent can be in several groups."""
+    """None if a participant can be in several groups."""
 
     def row_share(self, place: int) -> float | None:
-        """Returns the share of the respondents with the theme who are in a group."""
+        """Returns the share of the participants with the theme who are in a group."""
         return self.by[place].count / self.theme.participants if self.theme.participants else None
 
 
@@ -43,10 +43,10 @@ class ThemesByGroup:
     themes: SurveyThemes
     groups: Groups
     sizes: tuple[int, ...]
-    """Number of coded respondents in each group."""
+    """Number of coded participants in each group."""
     rows: tuple[ThemeInGroups, ...]
     without_group: int
-    """Number of coded respondents in no group."""
+    """Number of coded participants in no group."""
 
 
 def cross_themes(surveys: Surveys, themes: SurveyThemes, by: str, room: CountingCache | None = None) -> ThemesByGroup:
@@ -111,9 +111,12 @@ def themes_by_group_table(crossed: ThemesByGroup) -> Table:
 
 
 def _write_notes(crossed: ThemesByGroup) -> Iterator[str]:
-    yield "A column share is of the group, with Wilson's interval; a row share is of all respondents with the theme."
+    yield (
+        "In each group: participants, column share (of the group), row share (of all participants with the theme), and "
+        "Wilson's interval of the column share."
+    )
     if crossed.without_group:
-        who = "1 respondent is" if crossed.without_group == 1 else f"{crossed.without_group:,} respondents are"
+        who = "1 participant is" if crossed.without_group == 1 else f"{crossed.without_group:,} participants are"
         yield f"{who} in no group."
     if crossed.groups.overlapping:
         yield OVERLAPPING

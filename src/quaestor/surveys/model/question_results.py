@@ -177,6 +177,11 @@ class QuestionResult:
     """The effective sample size of those who answered, if the responses have weights."""
 
     @property
+    def weighted_size(self) -> SampleSize | None:
+        """The effective sample size, if there are answers and weighted numbers of them."""
+        return self.weighted if self.base and (self.rows or self.numbers or self.ranked) else None
+
+    @property
     def asked(self) -> int:
         """Number of respondents who saw it."""
         return self.base + self.missing.get(Missing.SKIPPED, 0)

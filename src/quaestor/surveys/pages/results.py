@@ -177,7 +177,7 @@ def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> 
         tuple(tests),
         tuple(write_doubts(tests)),
         tuple(write_remarks(result)),
-        size_in_words(result.weighted) if result.weighted is not None and result.base else "",
+        size_in_words(result.weighted_size) if result.weighted_size is not None else "",
         tuple(size for size in sizes if size is not None),
     )
 

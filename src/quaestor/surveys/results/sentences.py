@@ -42,8 +42,8 @@ def write_notes(result: QuestionResult) -> tuple[str, ...]:
     """Returns the sentences below a table."""
     why = ", ".join(f"{count:,} {MISSING[reason]}" for reason, count in result.missing.items())
     notes = [f"{result.base:,} answered" + (f"; {why}." if why else ".")]
-    if result.weighted is not None and result.base:
-        notes.append(f"Weighted: {size_in_words(result.weighted)}.")
+    if result.weighted_size is not None:
+        notes.append(f"Weighted: {size_in_words(result.weighted_size)}.")
     if kind_of(result.question).has_several_choices:
         notes.append(SEVERAL)
     notes += write_remarks(result)

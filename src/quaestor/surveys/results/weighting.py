@@ -23,7 +23,7 @@ from quaestor.surveys.results.counting import CountedAnswers, group_responses
 
 INTERVALS = (
     "Weighted shares have Wilson's interval for the effective sample size (Kish), and weighted means a linearised one; "
-    "tests are unweighted."
+    "medians, figures and tests are unweighted."
 )
 SMALL_CELL = 5
 """A cell with fewer responses carries a caution: their weights depend on chance."""
@@ -226,19 +226,17 @@ def weights_in_words(weights: SurveyWeights) -> list[str]:
             trimmed = f"{count_of(weights.trimmed, 'weight')} trimmed; {differing} from their targets"
         sentences.append(f"Weights are {' and '.join(filter(None, limits))}: {trimmed}.")
     for margin in weights.margins:
+        names = " and ".join(margin.by)
         if margin.without_answer:
-            names = " and ".join(margin.by)
-            sentences.append(
-                f"{count_of(margin.without_answer, 'response')} without an answer to {names}: together they keep their "
-                "unweighted share."
-            )
-        few = [f"{cell.label} ({cell.count})" for cell in margin.cells if cell.count < SMALL_CELL]
-        if few:
-            sentences.append(
-                f"Interpret with caution: fewer than {SMALL_CELL} responses carry the weight of {_list_some(few)}."
-            )
+            without = count_of(margin.without_answer, "response")
+            sentences.append(f"{without} without an answer to {names}: together they keep their unweighted share.")
         if margin.source:
-            sentences.append(f"Targets of {' and '.join(margin.by)}: {margin.source.rstrip('.')}.")
+            sentences.append(f"Targets of {names}: {margin.source.rstrip('.')}.")
+    cells = [cell for margin in weights.margins for cell in margin.cells]
+    few = [f"{cell.label} ({cell.count})" for cell in cells if cell.count < SMALL_CELL]
+    if few:
+        caution = f"fewer than {SMALL_CELL} responses carry the weight of {_list_some(few)}"
+        sentences.append(f"Interpret with caution: {caution}.")
     return [*sentences, INTERVALS]
 
 

@@ -145,9 +145,10 @@ class SurveyResultPages(Pages):
         return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1", where
 
     def _surveys(self, name: str) -> Surveys:
+        study = self.session.latest  # read first: the weights are those of study.toml as it is now
         surveys_if_any = self.session.surveys_if_any
         if surveys_if_any is None or name not in surveys_if_any.names():
-            survey_file(self.session.study, name)
+            survey_file(study, name)
         if surveys_if_any is None:
             raise StateError(f"The survey {name!r} has not been opened yet: its results appear here once it is open.")
         return surveys_if_any
