@@ -36,6 +36,7 @@ from quaestor.study.settings.publication import (
     ValueSettings,
 )
 from quaestor.study.settings.schema import AboutStudy, StoreSettings, StudySettings
+from quaestor.study.settings.weights import MarginSettings, WeightSettings
 from tests.support.paths import DOCS, ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(DOCS).rglob("*.md")])
@@ -71,6 +72,8 @@ def test_every_key_of_the_study_file_is_documented(model: type[BaseModel]) -> No
         ("[[findings]]", "", FindingSettings),
         ("[[findings]]", "", ValueSettings),
         ("[report]", "", ReportSettings),
+        ("[weights.SURVEY]", "", WeightSettings),
+        ("[weights.SURVEY]", "", MarginSettings),
         ("[store]", "", StoreSettings),
     ],
 )

@@ -110,10 +110,17 @@ ADDED = frozenset(
         "undecided",
         # of surveys
         "bases",
+        "by",
         "converted",
         "dropped",
         "earlier",
         "groups",
+        "high",
+        "low",
+        "share",
+        "weighted",
+        "weighted_mean",
+        "weights",
         "where",
         "without",
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from quaestor.store.records import new_key
 from quaestor.study.folder import Study, open_study
@@ -192,7 +193,7 @@ def imported(folder: Path, many: int) -> Study:
 
 
 def answered(
-    surveys: Surveys, name: str = NAME, forms: Mapping[str, Form] = FORMS, seconds: float = 30, **more: str
+    surveys: Surveys, name: str = NAME, forms: Mapping[str, Form] = FORMS, seconds: float = 30, **more: Any
 ) -> tuple[str, Response]:
     """Somebody who begins and sends the pages they are shown, as far as there are forms; their code and response."""
     code, response = begin_response(surveys, name, **more)

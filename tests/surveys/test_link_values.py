@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from tests.support.answering import START, asking, fields_on, kept, send, sent_again
 from tests.support.desk import browser, signed_in
@@ -16,6 +18,7 @@ from quaestor.surveys.exchange.export import export_answers
 from quaestor.surveys.exchange.import_answers import import_answers
 from quaestor.surveys.invitations import accept_invitation, invite
 from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.questionnaire_checks import find_problems
 from quaestor.surveys.model.questionnaire_file import parse_questionnaire
 from quaestor.surveys.respond import begin_response, read_link_values
@@ -168,3 +171,22 @@ def test_unusable_declarations_are_reported(before: str, after: str, words: str,
     assert find_problems(parse_questionnaire(QUESTIONNAIRE, NAME)) == []
     problems = find_problems(parse_questionnaire(QUESTIONNAIRE.replace(before, after, 1), NAME))
     assert grave in [problem.grave for problem in problems if words in problem.words], problems
+
+
+@pytest.mark.parametrize(
+    ("counts", "groups"),
+    [
+        ({"forum": 6, "list": 5}, {"forum": 6, "list": 5}),
+        ({"forum": 6, "a": 4, "b": 1}, {"forum": 6, "other values": 5}),
+        ({"forum": 6, "list": 7, "a": 1}, {"list": 7, "other values": 7}),
+        ({"a": 2}, {"other values": 2}),
+    ],
+)
+def test_values_that_few_responses_share_are_one_group(counts: dict[str, int], groups: dict[str, int]) -> None:
+    question = parse_questionnaire(QUESTIONNAIRE, "channels").question("channel")
+    assert question is not None
+    values = [value for value, count in counts.items() for _ in range(count)] + [None]
+    answers = pa.array([{"text": value} for value in values], pa.struct([("text", pa.string())]))
+    column = kind_of(question).read_column(question, answers, np.ones(len(values), np.bool_))
+    found = kind_of(question).group(column, "channel", "", "Channel")
+    assert dict(zip(found.keys, found.members.sum(axis=0).tolist(), strict=True)) == groups

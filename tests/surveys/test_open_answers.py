@@ -148,7 +148,7 @@ def test_open_answers_become_items_that_are_rated_and_counted_by_participant(tmp
     ]
     assert (found.participants, found.uncoded) == (4, 0)
     table = themes_table(found)
-    assert [cell.parts for cell in next(table.rows()).cells] == [("2",), ("50.0%",), ("2",)]
+    assert [cell.parts for cell in next(table.rows()).cells] == [("2",), ("50.0%",), ("15.0% to 85.0%",), ("2",)]
     assert table.notes[0].startswith("Of 4 participants")
 
 

@@ -160,6 +160,18 @@ class Correlation:
 
 
 @dataclass(frozen=True)
+class WeightedShare:
+    """A weighted share with Wilson's 95 % interval for the effective sample size."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    effective: float | None = None
+    """The effective sample size of the responses that the share is of."""
+    undefined: str = ""
+
+
+@dataclass(frozen=True)
 class Share:
     """A share with Wilson's 95 % interval."""
 
@@ -169,6 +181,8 @@ class Share:
     low: float | None = None
     high: float | None = None
     undefined: str = ""
+    weighted: WeightedShare | None = None
+    """The same share with weights, if the responses have weights."""
 
 
 @dataclass(frozen=True)

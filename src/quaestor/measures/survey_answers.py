@@ -13,11 +13,12 @@ from scipy.special import chndtr
 
 from quaestor.base.errors import InputError
 from quaestor.measures.agreement.estimates import QUANTILE, bootstrap_estimate
-from quaestor.measures.arrays import to_numbers
+from quaestor.measures.arrays import Floats, to_numbers
 from quaestor.measures.association import association
 from quaestor.measures.descriptive import count_groups, share
 from quaestor.measures.group_comparison import holm
 from quaestor.measures.records import Association, Band, Estimate, Share
+from quaestor.measures.weighting import weighted_mean, weighted_share
 
 REPLICATES = 2_000
 MAX_RESAMPLED, MAX_DISTINCT = 10_000, 1_000
@@ -40,6 +41,7 @@ class OptionRank:
     """The number of respondents who ranked it."""
     mean: Estimate
     first: Share
+    weighted_mean: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -64,18 +66,32 @@ class GroupDifference:
     doubts: tuple[str, ...] = ()
 
 
-def single_shares(codes: ArrayLike, n_options: int) -> list[Share]:
+def single_shares(codes: NDArray[np.integer], n_options: int, weights: Floats | None = None) -> list[Share]:
     """Returns the share of each option among respondents who chose one; −1 means that there was no answer."""
     counts = count_groups(codes, n_options).tolist()
-    return [share(count, sum(counts)) for count in counts]
+    shares = [share(count, sum(counts)) for count in counts]
+    if weights is None:
+        return shares
+    known = codes >= 0
+    return [
+        replace(unweighted, weighted=weighted_share(codes[known] == option, weights[known]))
+        for option, unweighted in enumerate(shares)
+    ]
 
 
-def multiple_shares(chosen: Flags, answered: Flags) -> list[Share]:
+def multiple_shares(chosen: Flags, answered: Flags, weights: Floats | None = None) -> list[Share]:
     """Returns the share of respondents who chose each option; the shares may add up to more than 1."""
     if chosen.ndim != 2 or chosen.shape[0] != len(answered):
         raise InputError("choices need a row for each respondent and a column for each option")
-    base = int(answered.sum())
-    return [share(count, base) for count in chosen[answered].sum(axis=0).tolist()]
+    return [share_among(column, answered, weights) for column in chosen.T]
+
+
+def share_among(chosen: Flags, among: Flags, weights: Floats | None = None) -> Share:
+    """Returns the share of respondents who chose something, and the weighted share if there are weights."""
+    unweighted = share(int((chosen & among).sum()), int(among.sum()))
+    if weights is None:
+        return unweighted
+    return replace(unweighted, weighted=weighted_share(chosen[among], weights[among]))
 
 
 def mean(values: ArrayLike, seed: int) -> Estimate:
@@ -116,7 +132,9 @@ def distribution(values: ArrayLike, max_groups: int) -> list[tuple[str, Share]]:
     return [(label, share(count, len(numbers))) for label, count in zip(labels, times.tolist(), strict=True)]
 
 
-def rankings(ranks: NDArray[np.integer], seed: int, offered: Flags | None = None) -> list[OptionRank]:
+def rankings(
+    ranks: NDArray[np.integer], seed: int, offered: Flags | None = None, weights: Floats | None = None
+) -> list[OptionRank]:
     """Returns each option's mean rank where it was ranked, and its first ranks among all rankings; 0 means unranked.
 
     With `offered`, by respondent and option, first ranks are among the rankings that could contain the option.
@@ -126,12 +144,21 @@ def rankings(ranks: NDArray[np.integer], seed: int, offered: Flags | None = None
     has_ranks = (ranks > 0).any(axis=1)
     ranked = ranks[has_ranks]
     could_rank = np.ones_like(ranked, np.bool_) if offered is None else offered[has_ranks] | (ranked > 0)
+    weights = None if weights is None else weights[has_ranks]
     options = []
     for column, could in zip(ranked.T, could_rank.T, strict=True):
-        placed = column[column > 0]
-        first = share(int((column == 1).sum()), int(could.sum()))
-        options.append(OptionRank(len(placed), mean(placed.astype(np.float64), seed), first))
+        placed = column[column > 0].astype(np.float64)
+        weighted = None if weights is None else _limit(weighted_mean(placed, weights[column > 0]), ranks.shape[1])
+        first = share_among(column == 1, could, weights)
+        options.append(OptionRank(len(placed), mean(placed, seed), first, weighted))
     return options
+
+
+def _limit(estimate: Estimate, last: int) -> Estimate:
+    """Returns the mean of ranks with its interval limited to the ranks that exist."""
+    if estimate.low is None or estimate.high is None:
+        return estimate
+    return replace(estimate, low=max(estimate.low, 1.0), high=min(estimate.high, float(last)))
 
 
 def cramers_v(test: Association, rows: int, columns: int) -> Strength:

@@ -13,7 +13,7 @@ from quaestor.base.table_files import format_csv
 from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, Surveys
-from quaestor.surveys.model.records import Answer, Questionnaire
+from quaestor.surveys.model.records import SHARED_BY, Answer, Questionnaire
 from quaestor.surveys.respond import (
     AccessStatus,
     SurveyAccess,
@@ -25,8 +25,6 @@ from quaestor.surveys.respond import (
 from quaestor.surveys.store.invitations import Invitation, InvitationCount, InvitationFile
 
 SMALLER_STRATA, SMALLER_BATCHES = "smaller strata", "smaller batches"
-SHARED_BY = 5
-"""Minimum group size for storing a stratum with a response and for showing a rate: smaller groups could identify."""
 _MOST = 100_000
 _LONGEST = 100
 

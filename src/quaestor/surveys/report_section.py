@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from quaestor.base.errors import StateError
-from quaestor.coding.model.records import SURVEYS
-from quaestor.coding.model.state import CLOSED as ROUND_CLOSED
+from quaestor.base.errors import InputError, SettingsError, StateError
+from quaestor.base.names import slugify
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.render.report_parts import Fact, Section
@@ -24,7 +23,6 @@ from quaestor.surveys.lifecycle import (
     survey_files,
 )
 from quaestor.surveys.model.records import ResponseStatus
-from quaestor.surveys.open_answers import parse_item
 from quaestor.surveys.store.answers import AnswerFile
 from quaestor.surveys.store.invitations import InvitationFile
 
@@ -101,6 +99,7 @@ def _build_section(
     from quaestor.surveys.results.export import demographic_questions
     from quaestor.surveys.results.sentences import consents_in_words, counted_in_words
     from quaestor.surveys.results.tables import build_tables, demographics, rates_table
+    from quaestor.surveys.results.weighting import weights_table
 
     def free(table: Table) -> Table:
         """Gives a table an unused name; the report never links to single answers."""
@@ -116,8 +115,9 @@ def _build_section(
     about = demographic_questions(results)
     shown = [rates_table(rates)] if rates.whole.sent else []
     shown += [demographics(results, about)] if about else []
+    shown += [weights_table(results.weights)] if results.weights is not None else []
     unsettled: list[str] = []
-    shown += _list_themes(surveys.coding, name, unsettled)
+    shown += _list_themes(surveys, name, unsettled)
     figures = []
     for result in results.tabled:
         figure = kind_of(result.question).draw(result, None) if result.base else None
@@ -135,22 +135,34 @@ def _build_section(
     return section, results.base, results.synthetic, unsettled
 
 
-def _list_themes(coding: CodingSession, name: str, unsettled: list[str]) -> Iterator[Table]:
-    """Yields a table of themes for each settled round and facet on open answers to a survey, and notes the others."""
-    from quaestor.surveys.themes import count_themes, themes_table
+def _list_themes(surveys: Surveys, name: str, unsettled: list[str]) -> Iterator[Table]:
+    """Yields a table of themes for each settled round and facet on open answers to a survey, and notes the others.
 
-    for round_state in list(coding.state.rounds.values()):
-        plan = round_state.plan
-        is_about = plan.origin == SURVEYS and any(parse_item(item)[0] == name for item in plan.items)
-        if not is_about or round_state.status != ROUND_CLOSED or plan.kind != "main":
+    Further tables cross the themes by the questions that `[report] themes_by` names and the survey has.
+    """
+    from quaestor.surveys.results.counting import CountingCache
+    from quaestor.surveys.themes import count_themes, find_coded_facets, themes_table
+    from quaestor.surveys.themes_by_group import cross_themes, themes_by_group_table
+
+    room = CountingCache()
+    for round_name, facet in find_coded_facets(surveys.coding.state, name):
+        try:
+            themes = count_themes(surveys.coding, round_name, facet)
+        except StateError as error:
+            unsettled.append(f"Themes of the round {round_name} are left out: {error}.")
             continue
-        for facet in plan.facets:
-            if facet.kind not in ("single", "multiple"):
+        title, table_id = f"Themes of open answers: {facet}", f"themes-{round_name}-{facet}"
+        yield replace(themes_table(themes), id=table_id, title=title)
+        for by in surveys.study.settings.report.themes_by:
+            if not _has_question(surveys, name, by) and any(_has_question(surveys, at, by) for at in surveys.names()):
                 continue
             try:
-                themes = count_themes(coding, plan.round, facet.id)
-            except StateError as error:
-                unsettled.append(f"Themes of the round {plan.round} are left out: {error}.")
-                continue
-            title = f"Themes of open answers: {facet.id}"
-            yield replace(themes_table(themes), id=f"themes-{plan.round}-{facet.id}", title=title)
+                crossed = cross_themes(surveys, themes, by, room)
+            except InputError as error:
+                raise SettingsError(f"study.toml: report.themes_by names {by!r}: {error}") from None
+            table = themes_by_group_table(crossed)
+            yield replace(table, id=f"{table_id}-by-{slugify(by)}", title=f"{title}, by “{crossed.groups.label}”")
+
+
+def _has_question(surveys: Surveys, name: str, by: str) -> bool:
+    return surveys.questionnaire(name).question(by.partition(".")[0]) is not None

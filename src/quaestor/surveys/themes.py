@@ -9,20 +9,26 @@ from typing import Any
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided
-from quaestor.coding.model.records import Decision, Facet
+from quaestor.coding.model.records import SURVEYS, Decision, Facet
 from quaestor.coding.model.rounds import list_blindness_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession
-from quaestor.render.number_format import percent, whole
+from quaestor.measures.descriptive import share
+from quaestor.measures.records import Share
+from quaestor.render.number_format import whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Table
 from quaestor.study.folder import Study
 from quaestor.surveys.lifecycle import answers_path
-from quaestor.surveys.open_answers import find_excluded_answers, parse_response
+from quaestor.surveys.model.question_results import SHARE_COLUMNS, share_cells
+from quaestor.surveys.open_answers import find_excluded_answers, parse_item, parse_response
 from quaestor.surveys.store.answers import AnswerFile
 
-_COLUMNS = (Column("participants", "participants"), Column("share", "share"), Column("answers", "answers"))
+_COLUMNS = (Column("participants", "participants"), *SHARE_COLUMNS[1:], Column("answers", "answers"))
+
+_CODED = ("single", "multiple")
+"""Kinds of facets whose answers are codes."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +66,38 @@ class SurveyThemes:
     """Number of participants whose responses the lead excluded; they are not counted."""
     unrated: int = 0
     """Number of answers that no rater rated; they are not counted."""
+    respondents: frozenset[str] = frozenset()
+    """The responses with decided answers."""
+    surveys: tuple[str, ...] = ()
+    """The surveys that these responses belong to."""
+
+    def share_of(self, theme: Theme) -> Share:
+        """Returns the share of participants with a theme, with Wilson's interval."""
+        return share(theme.participants, self.participants)
+
+
+def find_coded_facets(state: State, survey: str) -> Iterator[tuple[str, str]]:
+    """Yields round and facet of every closed main round that coded open answers to a survey."""
+    for round_state in list(state.rounds.values()):
+        plan = round_state.plan
+        is_about = plan.origin == SURVEYS and any(parse_item(item)[0] == survey for item in plan.items)
+        if is_about and round_state.status == CLOSED and plan.kind == "main":
+            yield from ((plan.round, facet.id) for facet in plan.facets if facet.kind in _CODED)
 
 
 def count_themes(coding: CodingSession, name: str, facet: str | None = None, actor: str | None = None) -> SurveyThemes:
     """Returns the themes of a closed and settled round under the latest codebook, counted once per participant."""
     state = coding.state
-    round_state = state.round(name)
-    if round_state.status != CLOSED:
+    if state.round(name).status != CLOSED:
         raise StateError(f"the round {name!r} is still open: close and settle it first")
     require_lead_view(state, name, actor or coding.lead, coding.lead)
     record_view(coding, name, actor or coding.lead)
+    with coding.locked_state() as state:
+        return _read_themes(coding.study, state, name, facet)
+
+
+def _read_themes(study: Study, state: State, name: str, facet: str | None) -> SurveyThemes:
+    round_state = state.round(name)
     coded_facet = _facet(round_state.plan.facets, name, facet)
     undecided = find_undecided(state, name).about(coded_facet.id)
     left, excluded = len(undecided.disagreements), find_excluded_items(state)
@@ -78,20 +106,19 @@ def count_themes(coding: CodingSession, name: str, facet: str | None = None, act
     if left or undecided.incomplete or undecided.agreed or undecided.waiting or not decisions:
         what = f"{left:,} disagreements are not settled" if left else undecided.describe() or "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
-    gone = _withdrawn(coding.study, {parse_response(item) for item in decisions})
-    dropped = {parse_response(item) for item in find_excluded_answers(coding.state, decisions)} - gone
+    gone = _withdrawn(study, {parse_response(item) for item in decisions})
+    dropped = {parse_response(item) for item in find_excluded_answers(state, decisions)} - gone
     counted = {item: decision for item, decision in decisions.items() if parse_response(item) not in gone | dropped}
-    themes = _counted(coding.state, name, coded_facet, counted)
+    themes = _counted(state, name, coded_facet, counted)
     return replace(themes, withdrawn=len(gone), dropped=len(dropped))
 
 
 def themes_table(themes: SurveyThemes) -> Table:
-    """Returns the themes as a table: participants, their share, and answers."""
+    """Returns the themes as a table: participants, their share with its interval, and answers."""
     rows = []
     for theme in themes.themes:
-        share = theme.participants / themes.participants if themes.participants else None
-        counts = Cell((whole(theme.participants),), (theme.participants,)), Cell((percent(share),), (share,))
-        rows.append(Row(theme.code, theme.name, (*counts, Cell((whole(theme.items),), (theme.items,)))))
+        cells = (*share_cells(themes.share_of(theme)), Cell((whole(theme.items),), (theme.items,)))
+        rows.append(Row(theme.code, theme.name, cells))
     notes = [f"Of {themes.participants:,} participants whose answers were coded; each counts once per theme."]
     if themes.withdrawn:
         who = "1 participant has" if themes.withdrawn == 1 else f"{themes.withdrawn:,} participants have"
@@ -113,7 +140,7 @@ def themes_table(themes: SurveyThemes) -> Table:
 
 
 def _facet(facets: tuple[Facet, ...], name: str, facet_id: str | None) -> Facet:
-    coded = [facet for facet in facets if facet.kind in ("single", "multiple")]
+    coded = [facet for facet in facets if facet.kind in _CODED]
     matches = [candidate for candidate in coded if facet_id in (None, candidate.id)]
     if len(matches) == 1:
         return matches[0]
@@ -135,11 +162,12 @@ def _withdrawn(study: Study, responses: Collection[str]) -> set[str]:
 def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Decision]) -> SurveyThemes:
     responses: dict[str, set[str]] = {}
     items: dict[str, int] = {}
-    people = set()
+    people, surveys = set(), set()
     uncoded = 0
     for item, decision in decisions.items():
         codes = list(dict.fromkeys(_codes(state, facet, item, decision)))
         people.add(parse_response(item))
+        surveys.add(parse_item(item)[0])
         uncoded += not codes
         for code in codes:
             responses.setdefault(code, set()).add(parse_response(item))
@@ -153,7 +181,10 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
     simulated = any(decision.simulated for decision in decisions.values())
     blindness = tuple(list_blindness_notes([state.round(name)]))
     unrated = len(find_undecided(state, name).about(facet.id).unrated)
-    return SurveyThemes(name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness, unrated=unrated)
+    return SurveyThemes(
+        name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness, unrated=unrated,
+        respondents=frozenset(people), surveys=tuple(sorted(surveys)),
+    )  # fmt: skip
 
 
 def _codes(state: State, facet: Facet, item: str, decision: Decision) -> Iterator[str]:

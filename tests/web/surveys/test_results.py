@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.desk import QUICK, closing_app, invited, signed_in
-from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, answered, fielded
+from tests.support.small_survey import FORMS, NAME, QUESTIONNAIRE, STUDY, answered, fielded
 from tests.support.windows import complaints_of, serving, session_after, width_of
 
 from quaestor.people.credentials import Passwords
@@ -24,6 +24,11 @@ from quaestor.web.app import make_app
 
 RESULTS, ANSWERS = f"/surveys/{NAME}/results", f"/surveys/{NAME}/answers"
 HOSTILE = "<script>alert(1)</script> & “quoted”"
+WEIGHTS = """
+[weights.tools]
+method = "post-stratification"
+margins = [{ by = "role", targets = { research = 80, other = 20 } }]
+"""
 NONE = {**FORMS["tools"], "q.used": ["none"], "q.used.other.text": [], "q.why-none": [HOSTILE]}
 
 
@@ -39,6 +44,8 @@ def filled(surveys: Surveys) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     found = tmp_path_factory.mktemp("survey-results") / "study"
+    found.mkdir()
+    (found / "study.toml").write_text(STUDY + WEIGHTS, "utf-8")
     with fielded(found) as surveys:
         filled(surveys)
     return found
@@ -66,6 +73,24 @@ def test_every_number_opens_that_many_answers(reader: TestClient, query: str) ->
         assert behind.status_code == 200, address
         assert re.search(rf"<h1>{count} responses?</h1>", behind.text), address
         assert behind.text.count('<p class="id">') == int(count)
+
+
+def test_weighted_numbers_are_next_to_the_others(reader: TestClient, folder: Path) -> None:
+    page = re.sub(r"<[^>]+>", " ", reader.get(RESULTS).text)
+    assert "Weighted by post-stratification: effective sample size 4.4 of 6" in page
+    assert re.search(r"Research\s+3\s+50\.0%\s+18\.8% to 81\.2%\s+80\.0%", page)
+    file = folder / "study.toml"
+    right = file.read_text("utf-8")
+    file.write_text(right.replace("other = 20", "engineering = 20"), "utf-8")
+    try:
+        refused = reader.get(RESULTS)
+    finally:
+        file.write_text(right, "utf-8")
+    assert refused.status_code == 200
+    assert (
+        "Results are not weighted. study.toml: weights.tools: role = other (3 responses) has no target" in refused.text
+    )
+    assert "weighted share" not in refused.text
 
 
 def test_results_state_bases_reasons_and_excluded_responses(reader: TestClient) -> None:

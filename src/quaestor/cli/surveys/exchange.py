@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quaestor.base.errors import SettingsError
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, number, print_json, say
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ def export_file(
     everything: Annotated[
         bool, typer.Option("--all", help="Include unfinished and excluded responses, with columns that mark them.")
     ] = False,
+    unweighted: Annotated[
+        bool, typer.Option("--unweighted", help="Leave out the weights that study.toml declares.")
+    ] = False,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -80,7 +84,12 @@ def export_file(
     from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
-        done = export_answers(surveys, name, out, wide=wide, raw=raw, everything=everything)
+        try:
+            done = export_answers(
+                surveys, name, out, wide=wide, raw=raw, everything=everything, weighted=not unweighted
+            )
+        except SettingsError as error:
+            raise SettingsError(f"{error}; or run with --unweighted") from None
     files = [str(path) for path in done.files]
     if json:
         print_json({

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from quaestor.base.errors import SettingsError
 from quaestor.cli.output import JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 if TYPE_CHECKING:
@@ -37,6 +38,9 @@ def results(
         ),
     ] = None,
     unfinished: Annotated[bool, typer.Option("--unfinished", help="Also count unfinished responses.")] = False,
+    unweighted: Annotated[
+        bool, typer.Option("--unweighted", help="Leave out the weights that study.toml declares.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write tables and figures to this folder.")] = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -55,9 +59,15 @@ def results(
     from quaestor.surveys.results.compute import survey_results
     from quaestor.surveys.results.export import results_json, write_results
     from quaestor.surveys.results.tables import build_tables
+    from quaestor.surveys.results.weighting import weights_table
 
     with open_surveys(chosen_study(study)) as surveys:
-        computed = survey_results(surveys, name, by=by, unfinished=unfinished, where=where or ())
+        try:
+            computed = survey_results(
+                surveys, name, by=by, unfinished=unfinished, where=where or (), weighted=not unweighted
+            )
+        except SettingsError as error:
+            raise SettingsError(f"{error}; or run with --unweighted") from None
         if out is not None:
             written = write_results(surveys, computed, out)
             say(f"{number(len(written))} files written to {out}")
@@ -65,12 +75,19 @@ def results(
         print_json(results_json(computed))
         return
     _show_base(computed)
+    if computed.weights is not None:
+        show_table(weights_table(computed.weights))
     for table in build_tables(computed):
-        console().print()
-        console().print(f"[bold]{escape(table.title)}[/bold]", soft_wrap=True)
-        console().print(_build_screen_table(table))
-        for note in table.notes:
-            console().print(note, markup=False, soft_wrap=True, style="dim")
+        show_table(table)
+
+
+def show_table(table: Table) -> None:
+    """Prints a table with its title and notes."""
+    console().print()
+    console().print(f"[bold]{escape(table.title)}[/bold]", soft_wrap=True)
+    console().print(_build_screen_table(table))
+    for note in table.notes:
+        console().print(note, markup=False, soft_wrap=True, style="dim")
 
 
 def _show_base(computed: SurveyResults) -> None:
@@ -93,5 +110,6 @@ def _build_screen_table(table: Table) -> Screen:
         if group.title:
             screen.add_row(f"[italic]{escape(group.title)}[/italic]")
         for row in group.rows:
-            screen.add_row(escape(row.title), *(escape("  ".join(filter(None, cell.parts))) for cell in row.cells))
+            cells = ("  ".join(filter(None, (*cell.parts, *cell.more))) for cell in row.cells)
+            screen.add_row(escape(row.title), *map(escape, cells))
     return screen

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from quaestor.cli.coding.views import YesOption, confirm_views
-from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, tell_of_items
+from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, print_json, tell_of_items
 
 QuestionsArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[QUESTION…]", help="Open questions; default: all with text fields.")
@@ -43,6 +43,13 @@ def items(
 def themes(
     name: RoundArgument,
     facet: FacetOption = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            metavar="QUESTION",
+            help="Cross themes by this question, QUESTION.ROW of a matrix, stratum, version or language.",
+        ),
+    ] = "",
     yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -50,35 +57,27 @@ def themes(
 ) -> None:
     """Count the themes of a settled round over open answers; each respondent counts once per theme.
 
-    Example: quaestor survey themes considerations
-    """
-    from rich.table import Table
+    Examples:
 
+        quaestor survey themes considerations
+
+        quaestor survey themes considerations --by role
+    """
+    from quaestor.cli.surveys.results import show_table
     from quaestor.coding.session import open_coding
+    from quaestor.surveys.lifecycle import open_surveys
     from quaestor.surveys.themes import count_themes, themes_table
+    from quaestor.surveys.themes_by_group import cross_themes, themes_by_group_table, themes_json
 
     opened = chosen_study(study)
     confirm_views(opened, [name], actor, yes=yes)
     with open_coding(opened) as coding:
         result = count_themes(coding, name, facet, actor)
+    crossed = None
+    if by:
+        with open_surveys(opened) as surveys:
+            crossed = cross_themes(surveys, result, by)
     if json:
-        counted = [
-            {"code": theme.code, "name": theme.name, "participants": theme.participants, "answers": theme.items}
-            for theme in result.themes
-        ]
-        more: dict[str, object] = {"participants": result.participants, "withdrawn": result.withdrawn}
-        more["dropped"] = result.dropped
-        more |= {"uncoded": result.uncoded, "simulated": result.simulated, "blindness": list(result.blindness)}
-        print_json({"round": result.round, "facet": result.facet, **more, "themes": counted})
+        print_json(themes_json(result, crossed))
         return
-    table_model = themes_table(result)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("theme")
-    for column in table_model.columns:
-        table.add_column(column.title, justify="right")
-    for row in table_model.rows():
-        table.add_row(row.title, *(cell.parts[0] for cell in row.cells))
-    screen = console()
-    screen.print(table)
-    for note in table_model.notes:
-        screen.print(note, markup=False, soft_wrap=True)
+    show_table(themes_table(result) if crossed is None else themes_by_group_table(crossed))

@@ -64,7 +64,7 @@ def bootstrap_estimate(value: float, replicates: NDArray[np.float64]) -> Estimat
     )
 
 
-def wilson(share: float, n: int) -> Estimate:
+def wilson(share: float, n: float) -> Estimate:
     """Returns a share of n items with Wilson's score interval, which is accurate at 0 and 1 too."""
     middle = (share + QUANTILE**2 / (2 * n)) / (1 + QUANTILE**2 / n)
     half = QUANTILE / (1 + QUANTILE**2 / n) * math.sqrt(share * (1 - share) / n + QUANTILE**2 / (4 * n * n))

@@ -81,7 +81,7 @@ def _values(table: Table, cells: tuple[Cell, ...], counts: list[int]) -> Iterato
                 yield exact(value)
             else:
                 whole = cell.parts[number] if number < len(cell.parts) else ""
-                yield data_text(column, cell, number) if column.numbers else whole
+                yield data_text(column, cell, number) if column.numbers or column.more else whole
 
 
 _FORMATS: dict[str, Callable[[Table, Link | None], bytes]] = {

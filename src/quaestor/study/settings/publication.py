@@ -162,6 +162,8 @@ class ReportSettings(Settings):
     """The attribute whose values are drawn by year."""
     threats: tuple[str, ...] = ()
     """Additional threats to validity, written by the lead."""
+    themes_by: tuple[Name, ...] = ()
+    """The questions of surveys by whose answers the themes of open answers are crossed."""
 
 
 class AttributeSettings(Settings):

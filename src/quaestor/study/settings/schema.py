@@ -39,6 +39,7 @@ from quaestor.study.settings.publication import (
     ValueSettings,
 )
 from quaestor.study.settings.sources import AnySource, SourceName, load_source_kind, source_kind_names
+from quaestor.study.settings.weights import WeightSettings
 
 _FORMS = re.compile(r"(sqlite|postgresql|postgres)://.+|\$\{\w+\}")
 
@@ -89,6 +90,8 @@ class StudySettings(Settings):
     tables: tuple[PublishedTableSettings, ...] = ()
     findings: tuple[FindingSettings, ...] = ()
     quantities: tuple[ValueSettings, ...] = ()
+    weights: dict[Name, WeightSettings] = Field(default_factory=dict)
+    """By survey."""
     report: ReportSettings = ReportSettings()
     joint_display: JointDisplaySettings = JointDisplaySettings()
     store: StoreSettings = StoreSettings()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from quaestor.surveys.exchange import table_files as sheets
 from quaestor.surveys.invitations import join_strata
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_cells import NUMBER, PLACE, TICKED
+from quaestor.surveys.model.column_mapping import WEIGHT
 from quaestor.surveys.model.records import Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.tidy_layout import (
     CODEBOOK,
@@ -21,6 +23,8 @@ from quaestor.surveys.model.tidy_layout import (
     tidy_lines,
     wide_row,
 )
+from quaestor.surveys.results.counting import CountingCache
+from quaestor.surveys.results.weighting import compute_weights
 
 ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""
@@ -30,6 +34,7 @@ _TIDY_HOLDS = {"number": sheets.NUMBER, "order": sheets.WHOLE}
 _ABOUT_HOLDS = {
     "version": sheets.WHOLE, "seconds": sheets.NUMBER,
     "seed": sheets.WHOLE, "synthetic": sheets.WHOLE, "kept": sheets.WHOLE, sheets.GUARDED: sheets.WHOLE,
+    WEIGHT: sheets.NUMBER,
 }  # fmt: skip
 _WIDE_HOLDS = {NUMBER: sheets.NUMBER, TICKED: sheets.WHOLE, PLACE: sheets.WHOLE}
 
@@ -48,20 +53,38 @@ class ExportResult:
 
 
 def export_answers(
-    surveys: Surveys, name: str, path: Path, *, wide: bool = False, raw: bool = False, everything: bool = False
+    surveys: Surveys,
+    name: str,
+    path: Path,
+    *,
+    wide: bool = False,
+    raw: bool = False,
+    everything: bool = False,
+    weighted: bool = True,
 ) -> ExportResult:
     """Writes the finished responses that the lead did not exclude; `everything` writes all, with their status.
 
     Writes a line for each part of an answer, or with `wide` a row for each response. `raw` leaves texts unescaped.
+    With `weighted`, and not `raw`, each counted response has its weight if study.toml declares weights.
     """
     layout = build_layout(_versions(surveys, name), surveys.fielding(name).merges, raw=raw)
-    table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw))
+    weights = _read_weights(surveys, name) if weighted and not raw else {}
+    table = _Table(surveys, name, layout, everything, sheets.is_guarded(path, raw), weights)
     first = table.wide() if wide else table.tidy()
     columns = [(name, sheets.TEXT) for name in CODEBOOK]
     withdrawn = surveys.answers.erased(name)
     second = sheets.Sheet("codebook", columns, codebook_lines(layout, withdrawn))
     rows, files = sheets.write_sheets(path, first, second, raw)
     return ExportResult(tuple(files), table.responses, rows, len(first.columns), dict(table.left_out), withdrawn)
+
+
+def _read_weights(surveys: Surveys, name: str) -> dict[str, float]:
+    """Returns the weight of each counted response; empty if study.toml declares no weights."""
+    if name not in surveys.study.settings.weights:
+        return {}
+    counted = CountingCache().counted(surveys, name)
+    weights = compute_weights(surveys, counted)
+    return {} if weights is None else dict(zip(counted.columns.ids, weights.values.tolist(), strict=True))
 
 
 def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
@@ -76,11 +99,22 @@ def _versions(surveys: Surveys, name: str) -> dict[int, Questionnaire]:
 class _Table:
     """The responses of a survey as rows, and the number left out."""
 
-    def __init__(self, surveys: Surveys, name: str, layout: Layout, everything: bool, guarded: bool) -> None:
+    def __init__(
+        self,
+        surveys: Surveys,
+        name: str,
+        layout: Layout,
+        everything: bool,
+        guarded: bool,
+        weights: Mapping[str, float],
+    ) -> None:
         self._surveys, self._name, self._layout, self._everything = surveys, name, layout, everything
         self._dropped = surveys.fielding(name).dropped
         self._joined_strata = join_strata(surveys, name)
-        self._more = (*(ABOUT_ALL if everything else ()), *((sheets.GUARDED,) if guarded else ()))
+        self._weights = weights
+        self._more = (
+            *(ABOUT_ALL if everything else ()), *((sheets.GUARDED,) if guarded else ()), *((WEIGHT,) if weights else ())
+        )  # fmt: skip
         self.responses = 0
         self.left_out: dict[str, int] = {}
 
@@ -116,6 +150,7 @@ class _Table:
                 self.left_out[reason] = self.left_out.get(reason, 0) + 1
 
     def _cells(self, response: Response, about: tuple[str, ...]) -> tuple[str, ...]:
+        weight = self._weights.get(response.id, math.nan)
         cells = {
             "response": response.id,
             "version": str(response.version),
@@ -129,5 +164,6 @@ class _Table:
             "standing": response.standing.value,
             "kept": str(int(response.id not in self._dropped)),
             sheets.GUARDED: "1",
+            WEIGHT: "" if math.isnan(weight) else f"{weight:.15g}",
         }
         return tuple(cells[column] for column in about)

@@ -42,6 +42,8 @@ class AnswerColumn:
     numbers: Floats = field(default_factory=lambda: np.empty(0))
     with_text: Flags = field(default_factory=_no_flags)
     """Whether an option or row has free text."""
+    texts: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, object))
+    """Link values: the value, empty for none."""
     offered: Flags = field(default_factory=_no_flags)
     """Whether the version has the option (of a matrix, the row); empty if every version has all."""
     offered_steps: Flags = field(default_factory=_no_flags)

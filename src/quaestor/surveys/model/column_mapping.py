@@ -17,8 +17,11 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import Question, Questionnaire
 from quaestor.surveys.model.tidy_layout import TIDY, Layout
 
+WEIGHT = "response:weight"
+"""The column of weights in an export; no question has a column of this name, because its id has no colon."""
 _OWN = (
     "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",
+    WEIGHT,
 )  # fmt: skip
 LISTED = 12
 """Maximum number of names in a message."""

@@ -9,17 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.measures.records import Effect, Estimate, GroupTest, Share, Summary
+from quaestor.measures.records import Effect, Estimate, GroupTest, Share, Summary, WeightedShare
 from quaestor.measures.survey_answers import GroupDifference, OptionRank
+from quaestor.measures.weighting import SampleSize
 from quaestor.render.number_format import ABSENT, interval, percent, whole
 from quaestor.render.table_model import Cell, Column, Selection
-from quaestor.surveys.model.answer_columns import Flags, Small
+from quaestor.surveys.model.answer_columns import Flags, Floats, Small
 from quaestor.surveys.model.records import EarlierLabel, Missing, Question
 
 NOT_ALL_OFFERED = "not every respondent was offered all of these answers, because versions differ"
 """A caution about a test of all options together: nobody can choose what is not offered."""
 INTERVAL = Column("interval", "95% interval", numbers=("low", "high"))
 SHARE_COLUMNS = (Column("n", "n"), Column("share", "share"), INTERVAL)
+WEIGHTED_COLUMNS = (
+    Column("weighted", "weighted share"),
+    Column("weighted-interval", "weighted 95% interval", numbers=("low", "high")),
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ class Counting:
     used: Flags
     groups: Groups | None
     seed: int
+    weights: Floats | None = None
+    """The weight of each counted response."""
 
     @cached_property
     def members(self) -> list[Flags]:
@@ -61,6 +68,10 @@ class Counting:
     @property
     def is_tested(self) -> bool:
         return self.groups is not None and not self.groups.overlapping
+
+    def weights_of(self, some: Flags) -> Floats | None:
+        """Returns the weights of some of the counted responses; None without weights."""
+        return None if self.weights is None else self.weights[some]
 
     def bases(self, answered: Flags) -> tuple[int, ...]:
         """Returns how many of each group answered."""
@@ -125,6 +136,7 @@ class Numbers:
     """Why the test is unreliable."""
     left_out: int = 0
     """Number of answers too large or too small to compute with; excluded from all other numbers here."""
+    weighted_mean: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -161,6 +173,13 @@ class QuestionResult:
     """Texts and labels that were reworded."""
     converted: tuple[tuple[str, float, int], ...] = ()
     """Earlier units, with the factor that converts them and the number of respondents who answered in them."""
+    weighted: SampleSize | None = None
+    """The effective sample size of those who answered, if the responses have weights."""
+
+    @property
+    def weighted_size(self) -> SampleSize | None:
+        """The effective sample size, if there are answers and weighted numbers of them."""
+        return self.weighted if self.base and (self.rows or self.numbers or self.ranked) else None
 
     @property
     def asked(self) -> int:
@@ -174,7 +193,22 @@ def count_table(lines: Sequence[ResultLine]) -> list[list[int]]:
 
 
 def share_json(share: Share) -> dict[str, Any]:
-    return {"count": share.count, "of": share.of, "share": share.value, "low": share.low, "high": share.high}
+    weighted = share.weighted
+    return {
+        "count": share.count, "of": share.of, "share": share.value, "low": share.low, "high": share.high,
+        "weighted": None if weighted is None else {
+            "share": weighted.value, "low": weighted.low, "high": weighted.high, "effective": weighted.effective,
+        },
+    }  # fmt: skip
+
+
+def size_json(size: SampleSize | None) -> dict[str, Any] | None:
+    if size is None:
+        return None
+    return {
+        "n": size.n, "effective": size.effective, "design_effect": size.design_effect if size.n else None,
+        "min": size.least, "max": size.most,
+    }  # fmt: skip
 
 
 def estimate_json(estimate: Estimate) -> dict[str, Any]:
@@ -222,11 +256,28 @@ def share_cells(share: Share, selection: Selection | None = None) -> Iterator[Ce
 
 
 def share_cell(share: Share, selection: Selection | None) -> Cell:
-    """Returns count and share in one cell."""
-    return Cell((whole(share.count), percent(share.value)), (share.count, share.value), selection)
+    """Returns count, share and, with weights, the weighted share in one cell."""
+    parts, values = [whole(share.count), percent(share.value)], [share.count, share.value]
+    if share.weighted is not None:
+        parts.append(percent(share.weighted.value))
+        values.append(share.weighted.value)
+    return Cell(tuple(parts), tuple(values), selection)
 
 
-def share_interval(share: Share) -> str:
+def share_parts(is_weighted: bool) -> tuple[str, ...]:
+    """Returns the names of the parts of a cell of `share_cell`."""
+    return ("n", "share", "weighted share") if is_weighted else ("n", "share")
+
+
+def weighted_cells(share: Share) -> Iterator[Cell]:
+    """Yields weighted share and interval as separate cells; nothing without weights."""
+    weighted = share.weighted
+    if weighted is not None:
+        yield Cell((percent(weighted.value),), (weighted.value,))
+        yield Cell((share_interval(weighted),), (weighted.low, weighted.high))
+
+
+def share_interval(share: Share | WeightedShare) -> str:
     """`12.3% to 45.6%`."""
     known = share.low is not None and share.high is not None
     return f"{percent(share.low)} to {percent(share.high)}" if known else ABSENT

@@ -15,6 +15,8 @@ Answer = Mapping[str, Any]
 """The answer to one question as JSON; see `question_kinds.base` for the keys of each kind."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 AGREE, DECLINE, YES, NO = "agree", "decline", "yes", "no"
+SHARED_BY = 5
+"""Minimum size of a group by stratum or link value, and for showing a rate: smaller groups could identify people."""
 
 
 class Missing(StrEnum):

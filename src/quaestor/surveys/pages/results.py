@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from quaestor.base.errors import SettingsError, StateError
+from quaestor.coding.agreement_access import find_access
 from quaestor.measures.records import Share
 from quaestor.surveys.invitations import ResponseRate, ResponseRates, response_rates
 from quaestor.surveys.lifecycle import Surveys
@@ -23,6 +25,9 @@ from quaestor.surveys.results.counting import (
     list_texts,
 )
 from quaestor.surveys.results.sentences import MISSING, ComparisonInWords, describe_tests, write_doubts, write_remarks
+from quaestor.surveys.results.weighting import size_in_words, weights_in_words
+from quaestor.surveys.themes import SurveyThemes, count_themes, find_coded_facets, themes_table
+from quaestor.surveys.themes_by_group import ThemesByGroup, cross_themes, list_tests
 
 _LONGEST, _SHORTEST = 60, 20
 """Maximum characters of a label in the comparison list, and of the question before a long row."""
@@ -50,8 +55,27 @@ class ShownQuestion:
     tests: tuple[ComparisonInWords, ...]
     doubts: tuple[str, ...]
     remarks: tuple[str, ...] = ()
+    size: str = ""
+    """The effective sample size, if the responses have weights."""
     sizes: tuple[tuple[int, int], ...] = ()
     """Sizes of its figure and of the one for phones, if it shows more than the bars next to its numbers."""
+
+
+@dataclass(frozen=True)
+class ShownThemes:
+    """The themes of one round and facet, or why they are not shown."""
+
+    round: str
+    facet: str
+    themes: SurveyThemes | None = None
+    notes: tuple[str, ...] = ()
+    crossed: ThemesByGroup | None = None
+    tests: tuple[ComparisonInWords, ...] = ()
+    doubts: tuple[str, ...] = ()
+    hidden: str = ""
+    """Why there are no themes yet."""
+    asks: bool = False
+    """Whether they are shown once the viewer opens the agreement of the round."""
 
 
 @dataclass(frozen=True)
@@ -76,17 +100,62 @@ class ResultsPage:
     consents: tuple[ConsentCounts, ...] = ()
     filters: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     """Filters by version, language and answers: a heading, and below it conditions with their labels."""
+    weights: tuple[str, ...] = ()
+    """How responses were weighted, in sentences."""
+    unweighted: str = ""
+    """Why the weights that study.toml declares could not be computed."""
+    themes: tuple[ShownThemes, ...] = ()
+    """The themes of coded open answers, for the lead."""
 
 
 def results_page(
-    surveys: Surveys, name: str, *, by: str, unfinished: bool, room: CountingCache, where: Sequence[str] = ()
+    surveys: Surveys,
+    name: str,
+    *,
+    by: str,
+    unfinished: bool,
+    room: CountingCache,
+    where: Sequence[str] = (),
+    lead: str = "",
 ) -> ResultsPage:
-    """Returns the results of a survey, compared by the answers to a question if `by` is given."""
-    results = survey_results(surveys, name, by=by, unfinished=unfinished, where=where, room=room)
+    """Returns the results of a survey, compared by the answers to a question if `by` is given.
+
+    The themes of coded answers are for the lead who views the page, if there is one.
+    """
+    refused = ""
+    try:
+        results = survey_results(surveys, name, by=by, unfinished=unfinished, where=where, room=room)
+    except SettingsError as error:
+        refused = str(error)
+        results = survey_results(surveys, name, by=by, unfinished=unfinished, where=where, room=room, weighted=False)
     questions = tuple(_shown(surveys, results, result) for result in results.tabled)
     rates = _rates(response_rates(surveys, name))
     filters = tuple(_filters(results))
-    return ResultsPage(results, questions, rates, tuple(_comparable(results)), results.consents, filters)
+    weights = tuple(weights_in_words(results.weights)) if results.weights is not None else ()
+    comparable = tuple(_comparable(results))
+    themes = tuple(_show_themes(surveys, name, by, room, lead)) if lead else ()
+    return ResultsPage(results, questions, rates, comparable, results.consents, filters, weights, refused, themes)
+
+
+def _show_themes(surveys: Surveys, name: str, by: str, room: CountingCache, lead: str) -> Iterator[ShownThemes]:
+    """Yields the themes of closed rounds; a view that has a consequence is left to the page that asks first."""
+    with surveys.coding.locked_state() as state:
+        coded = list(find_coded_facets(state, name))
+        access = {round_name: find_access(state, round_name, lead, surveys.coding.lead) for round_name, _ in coded}
+    for round_name, facet in coded:
+        if access[round_name].may != "now":
+            asks = access[round_name].may == "ask"
+            yield ShownThemes(round_name, facet, hidden=access[round_name].message, asks=asks)
+            continue
+        try:
+            themes = count_themes(surveys.coding, round_name, facet, lead)
+        except StateError as error:
+            yield ShownThemes(round_name, facet, hidden=f"{error}.")
+            continue
+        crossed = cross_themes(surveys, themes, by, room) if by and len(themes.surveys) == 1 else None
+        tests = tuple(list_tests(crossed)) if crossed is not None else ()
+        notes = themes_table(themes).notes
+        yield ShownThemes(round_name, facet, themes, notes, crossed, tests, tuple(write_doubts(tests)))
 
 
 def _filters(results: SurveyResults) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
@@ -108,6 +177,7 @@ def _shown(surveys: Surveys, results: SurveyResults, result: QuestionResult) -> 
         tuple(tests),
         tuple(write_doubts(tests)),
         tuple(write_remarks(result)),
+        size_in_words(result.weighted_size) if result.weighted_size is not None else "",
         tuple(size for size in sizes if size is not None),
     )
 
@@ -164,6 +234,8 @@ def _parts(results: SurveyResults) -> Iterator[tuple[str, str, str]]:
         yield LANGUAGE, "Language", ""
     for name, column in results.counted.columns.questions.items():
         question = column.question
+        if kind_of(question).is_hidden and not column.answered.any():
+            continue
         text = fill_in_answers(question.text, results.counted.questionnaire, {})
         for code, label in kind_of(question).comparable_rows(question):
             yield f"{name}.{code}" if code else name, text, label

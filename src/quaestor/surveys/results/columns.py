@@ -229,10 +229,9 @@ def _joined(pieces: Sequence[Columns], questions: Mapping[str, QuestionVersions]
 
 
 def _joined_column(columns: Sequence[AnswerColumn]) -> AnswerColumn:
-    parts = ("missing", "chosen", "places", "numbers", "with_text", "offered", "offered_steps")
-    return AnswerColumn(
-        columns[0].question, *(np.concatenate([getattr(column, part) for column in columns]) for part in parts)
-    )
+    parts = ("missing", "chosen", "places", "numbers", "with_text", "texts", "offered", "offered_steps")
+    arrays = {part: np.concatenate([getattr(column, part) for column in columns]) for part in parts}
+    return AnswerColumn(columns[0].question, **arrays)
 
 
 def _piece(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
+from quaestor.measures.weighting import measure_sample_size
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, count_reasons
 from quaestor.surveys.model.flow import fill_in_answers
@@ -15,6 +16,7 @@ from quaestor.surveys.model.question_results import Counting, Groups, QuestionRe
 from quaestor.surveys.model.question_versions import QuestionVersions
 from quaestor.surveys.model.records import AGREE, DECLINE, MatrixRow, Option, Question
 from quaestor.surveys.results.counting import CountedAnswers, CountingCache, group_responses
+from quaestor.surveys.results.weighting import SurveyWeights, compute_weights
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class SurveyResults:
     groups: Groups | None = field(default=None, repr=False)
     sizes: tuple[int, ...] = ()
     """Number of counted responses in each group."""
+    weights: SurveyWeights | None = field(default=None, repr=False)
+    """The weights of all counted responses, whether or not `where` selects them."""
 
     @property
     def survey(self) -> str:
@@ -75,17 +79,23 @@ def survey_results(
     where: Sequence[str] = (),
     only: str = "",
     room: CountingCache | None = None,
+    weighted: bool = True,
 ) -> SurveyResults:
     """Counts every question of a survey, or `only` one, compared by the answers to the question `by` if given.
 
-    With `where`, counts only the responses in these groups, as `CountingCache.counted` describes.
+    With `where`, counts only the responses in these groups, as `CountingCache.counted` describes; their weights are
+    those that they have among all counted responses. With `weighted`, raises SettingsError if study.toml declares
+    weights that cannot be computed.
     """
-    counted = (room or CountingCache()).counted(surveys, name, unfinished, where)
+    room = room or CountingCache()
+    counted = room.counted(surveys, name, unfinished, where)
+    weights = compute_weights(surveys, room.counted(surveys, name, unfinished)) if weighted else None
     groups = group_responses(counted, by) if by else None
-    counting = Counting(counted.used, groups, surveys.study.settings.study.seed)
+    values = None if weights is None else weights.values[counted.used]
+    counting = Counting(counted.used, groups, surveys.study.settings.study.seed, values)
     columns = counted.columns.questions.items()
     results = tuple(_count(column, counting, counted) for key, column in columns if key != by and only in ("", key))
-    return SurveyResults(counted, results, groups, tuple(int(member.sum()) for member in counting.members))
+    return SurveyResults(counted, results, groups, tuple(int(member.sum()) for member in counting.members), weights)
 
 
 def response_rate(used: int, invited: int) -> Share:
@@ -106,6 +116,7 @@ def _count(column: AnswerColumn, counting: Counting, counted: CountedAnswers) ->
         partly_steps=tuple(_partly_offered(question.options, column.offered_steps, counting.used, answered)),
         earlier=tuple(versions.earlier_labels()) if versions else (),
         converted=tuple(_converted(versions, counted, column)) if versions else (),
+        weighted=None if counting.weights is None else measure_sample_size(counting.weights[answered]),
     )
     return kind.count(column, counting, result)
 

@@ -12,9 +12,10 @@ from quaestor.render.tables.files import write_table
 from quaestor.surveys.invitations import response_rates
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.question_kinds import kind_of
-from quaestor.surveys.model.question_results import Groups, QuestionResult
+from quaestor.surveys.model.question_results import Groups, QuestionResult, size_json
 from quaestor.surveys.results.compute import SurveyResults
 from quaestor.surveys.results.tables import build_tables, demographics, rates_table
+from quaestor.surveys.results.weighting import weights_json, weights_table
 
 
 def results_json(results: SurveyResults) -> dict[str, Any]:
@@ -28,6 +29,7 @@ def results_json(results: SurveyResults) -> dict[str, Any]:
         "synthetic": results.synthetic,
         "where": list(results.counted.where),
         "by": _groups(results.groups, results.sizes) if results.groups else None,
+        "weights": weights_json(results.weights),
         "consents": [
             {
                 "question": consent.question.id,
@@ -60,6 +62,7 @@ def _question(result: QuestionResult) -> dict[str, Any]:
         "base": result.base,
         "missing": {reason.value: count for reason, count in result.missing.items()},
         "bases": list(result.bases),
+        "weighted": size_json(result.weighted),
         "earlier": [
             {
                 "part": label.part,
@@ -92,6 +95,8 @@ def write_results(surveys: Surveys, results: SurveyResults, folder: Path) -> lis
     rates = response_rates(surveys, results.survey)
     if rates.whole.sent:
         tables.append(rates_table(rates))
+    if results.weights is not None:
+        tables.append(weights_table(results.weights))
     written = [path for table in tables for path in write_table(table, folder / "tables")]
     for result in results.tabled:
         figure = kind_of(result.question).draw(result, results.groups)

@@ -14,6 +14,7 @@ from quaestor.surveys.model.question_results import Distribution, Numbers, Quest
 from quaestor.surveys.model.records import EarlierLabel, Missing
 from quaestor.surveys.results.compute import SurveyResults
 from quaestor.surveys.results.counting import DROPPED, CountedAnswers, ResponseSelection, group_responses
+from quaestor.surveys.results.weighting import size_in_words
 
 NO_TEST = "no test, because all answers are the same or all are in one group"
 OVERLAPPING = "A response may be in several of these groups, so they are shown side by side and not tested."
@@ -41,6 +42,8 @@ def write_notes(result: QuestionResult) -> tuple[str, ...]:
     """Returns the sentences below a table."""
     why = ", ".join(f"{count:,} {MISSING[reason]}" for reason, count in result.missing.items())
     notes = [f"{result.base:,} answered" + (f"; {why}." if why else ".")]
+    if result.weighted_size is not None:
+        notes.append(f"Weighted: {size_in_words(result.weighted_size)}.")
     if kind_of(result.question).has_several_choices:
         notes.append(SEVERAL)
     notes += write_remarks(result)
@@ -52,6 +55,8 @@ def write_notes(result: QuestionResult) -> tuple[str, ...]:
 def write_remarks(result: QuestionResult) -> list[str]:
     """Returns notes on the numbers: what has no cell, options that only some versions offer, implausible numbers."""
     remarks = kind_of(result.question).remarks(result)
+    if result.weighted is not None and result.rows and (result.bases or result.question.rows):
+        remarks.append("Where a cell has three numbers, they are the count, the share and the weighted share.")
     if result.partly:
         some = ", ".join(f"{label} ({could:,})" for label, could in result.partly)
         remarks.append(f"Versions differ, so not everybody {kind_of(result.question).partly_offered}: {some}.")

@@ -18,9 +18,11 @@ from quaestor.surveys.model.question_results import (
     ResultLine,
     build_selection,
     share_cells,
+    weighted_cells,
 )
 from quaestor.surveys.results.compute import SurveyResults, response_rate
 from quaestor.surveys.results.sentences import write_notes, write_remarks
+from quaestor.surveys.results.weighting import size_in_words
 
 
 def build_tables(results: SurveyResults) -> list[Table]:
@@ -47,8 +49,11 @@ def demographics(results: SurveyResults, questions: Sequence[str]) -> Table:
         title = f"{result.question.text} (n = {result.base:,})"
         groups.append(Group(title, tuple(_demographic(name, line) for line in result.rows[0].lines)))
         notes += [f"{result.question.text} {remark}" for remark in write_remarks(result)]
-    columns = (Column("n", "n"), Column("share", "share"))
-    return Table("demographics", "Demographics", "", columns, tuple(groups), notes=tuple(notes))
+    columns = [Column("n", "n"), Column("share", "share")]
+    if results.weights is not None:
+        columns.append(Column("weighted", "weighted share"))
+        notes.append(f"Weighted: {size_in_words(results.weights.size)}.")
+    return Table("demographics", "Demographics", "", tuple(columns), tuple(groups), notes=tuple(notes))
 
 
 def rates_table(rates: ResponseRates) -> Table:
@@ -66,7 +71,7 @@ def rates_table(rates: ResponseRates) -> Table:
 
 def _demographic(question: str, line: ResultLine) -> Row:
     count, share, _ = share_cells(line.share, build_selection(question, option=line.key))
-    return Row(f"{question}.{line.key}", line.label, (count, share))
+    return Row(f"{question}.{line.key}", line.label, (count, share, *[*weighted_cells(line.share)][:1]))
 
 
 def _rate(rate: ResponseRate, title: str, *, total: bool = False) -> Row:

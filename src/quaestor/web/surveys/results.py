@@ -65,17 +65,20 @@ class SurveyResultPages(Pages):
         """Shows every question, optionally compared by the answers to another one."""
         name, by, unfinished, where = self._parse_query(request)
         surveys = await self.work(lambda: self._surveys(name))
-        refused = ""
+        refused, visitor = "", require_visitor(request)
+        lead = visitor.name if visitor.can(Permission.LEAD) else ""
         try:
             results = await self.work(
-                lambda: results_page(surveys, name, by=by, unfinished=unfinished, room=self._room, where=where)
+                lambda: results_page(
+                    surveys, name, by=by, unfinished=unfinished, room=self._room, where=where, lead=lead
+                )
             )
         except InputError as error:
             if not by and not where:
                 raise
             refused, by, where = str(error), "", ()
             results = await self.work(
-                lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room)
+                lambda: results_page(surveys, name, by="", unfinished=unfinished, room=self._room, lead=lead)
             )
         kept: dict[str, object] = {"where": where, **({"unfinished": "1"} if unfinished else {})}
 
@@ -85,7 +88,7 @@ class SurveyResultPages(Pages):
         context = {
             "page": results, "results": results.results, "by": by, "unfinished": unfinished, "where": where,
             "behind": behind, "refused": refused, "share_interval": share_interval,
-            "counted": counted_in_words(results.results), "leads": require_visitor(request).can(Permission.LEAD),
+            "counted": counted_in_words(results.results), "leads": bool(lead),
             **shared(request, name),
         }  # fmt: skip
         return self.page(request, "survey_results.html", context, 422 if refused else 200)
@@ -125,7 +128,14 @@ class SurveyResultPages(Pages):
         self, name: str, question: str, by: str, unfinished: bool, where: Sequence[str], narrow: bool
     ) -> str | None:
         results = survey_results(
-            self._surveys(name), name, by=by, unfinished=unfinished, where=where, only=question, room=self._room
+            self._surveys(name),
+            name,
+            by=by,
+            unfinished=unfinished,
+            where=where,
+            only=question,
+            room=self._room,
+            weighted=False,
         )
         return svg_of_question(results, question, narrow=narrow)
 
@@ -135,9 +145,10 @@ class SurveyResultPages(Pages):
         return request.path_params["name"], query.get("by", ""), query.get("unfinished") == "1", where
 
     def _surveys(self, name: str) -> Surveys:
+        study = self.session.latest  # read first: the weights are those of study.toml as it is now
         surveys_if_any = self.session.surveys_if_any
         if surveys_if_any is None or name not in surveys_if_any.names():
-            survey_file(self.session.study, name)
+            survey_file(study, name)
         if surveys_if_any is None:
             raise StateError(f"The survey {name!r} has not been opened yet: its results appear here once it is open.")
         return surveys_if_any

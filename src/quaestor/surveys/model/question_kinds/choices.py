@@ -11,9 +11,8 @@ import numpy as np
 import pyarrow as pa
 
 from quaestor.base.errors import Problem
-from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
-from quaestor.measures.survey_answers import add_doubt, adjust_p_values, compare_groups, multiple_shares
+from quaestor.measures.survey_answers import add_doubt, adjust_p_values, compare_groups, multiple_shares, share_among
 from quaestor.render.figures.records import Figure
 from quaestor.render.table_model import Column as TableColumn
 from quaestor.render.table_model import Group
@@ -44,6 +43,7 @@ from quaestor.surveys.model.question_kinds.base import (
 from quaestor.surveys.model.question_results import (
     NOT_ALL_OFFERED,
     SHARE_COLUMNS,
+    WEIGHTED_COLUMNS,
     Counting,
     Distribution,
     Groups,
@@ -54,6 +54,8 @@ from quaestor.surveys.model.question_results import (
     count_table,
     share_cell,
     share_cells,
+    share_parts,
+    weighted_cells,
 )
 from quaestor.surveys.model.records import (
     AGREE,
@@ -378,13 +380,14 @@ class ConsentQuestion(SingleChoice):
 
 def shares_table(result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
     """Returns columns and rows of a table of shares, with two further columns for each group."""
-    name, columns, rows = result.question.id, [*SHARE_COLUMNS], []
+    name, is_weighted = result.question.id, result.weighted is not None
+    columns, rows = [*SHARE_COLUMNS, *(WEIGHTED_COLUMNS if is_weighted else ())], []
     if groups is not None:
         for key, label, base in zip(groups.keys, groups.labels, result.bases, strict=True):
             heading = f"{label} (n = {base:,})"
-            columns.append(TableColumn(f"group-{key}", heading, ("n", "share"), spanner=groups.label))
+            columns.append(TableColumn(f"group-{key}", heading, share_parts(is_weighted), spanner=groups.label))
     for line in result.rows[0].lines:
-        cells = [*share_cells(line.share, build_selection(name, option=line.key))]
+        cells = [*share_cells(line.share, build_selection(name, option=line.key)), *weighted_cells(line.share)]
         if groups is not None:
             for key, of_group in zip(groups.keys, line.by, strict=True):
                 cells.append(share_cell(of_group, build_selection(name, line.key, by=groups.name, group=key)))
@@ -412,9 +415,8 @@ def _option_shares(column: AnswerColumn, counting: Counting, among: Flags) -> li
     """Returns the share of each option, of those whose version has it."""
     chosen = column.chosen[counting.used]
     if not column.offered.size:
-        return multiple_shares(chosen, among)
+        return multiple_shares(chosen, among, counting.weights)
     offered = column.offered[counting.used] | chosen
     return [
-        share(int((chosen[:, place] & among).sum()), int((offered[:, place] & among).sum()))
-        for place in range(chosen.shape[1])
+        share_among(chosen[:, place], offered[:, place] & among, counting.weights) for place in range(chosen.shape[1])
     ]

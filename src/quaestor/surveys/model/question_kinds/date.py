@@ -127,8 +127,8 @@ class DateQuestion(QuestionKind):
         values = column.numbers[counting.used]
         numbers = count_numbers(values, counting)
         periods, codes = _count_periods(values)
-        shares = single_shares(codes, len(periods))
-        by = [single_shares(codes[member], len(periods)) for member in counting.members]
+        shares = single_shares(codes, len(periods), counting.weights)
+        by = [single_shares(codes[member], len(periods), counting.weights_of(member)) for member in counting.members]
         lines = tuple(
             ResultLine(period, period, shares[place], by=tuple(group[place] for group in by))
             for place, period in enumerate(periods)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quaestor.base.errors import Problem
+import numpy as np
+import pyarrow as pa
+
+from quaestor.base.errors import InputError, Problem
+from quaestor.surveys.model.answer_columns import AnswerColumn, Flags, build_column, nested_field, valid
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.question_kinds.base import QuestionKind, problem_of
-from quaestor.surveys.model.records import Answer, Question
+from quaestor.surveys.model.question_results import Groups
+from quaestor.surveys.model.records import SHARED_BY, Answer, Question
 from quaestor.surveys.model.wording.catalogue import InvalidAnswer
 
 RESERVED = (
@@ -16,6 +22,9 @@ RESERVED = (
     "kept",
 )  # fmt: skip
 """Parameters of the survey's own pages, and columns of an export that are about the response itself."""
+
+OTHER_VALUES = "other values"
+"""The group of the values that few responses share."""
 
 
 class LinkValue(QuestionKind):
@@ -49,3 +58,27 @@ class LinkValue(QuestionKind):
         if not text.isprintable():
             raise InvalidAnswer("odd-characters")
         return checked
+
+    def read_column(self, question: Question, answers: pa.StructArray, here: Flags) -> AnswerColumn:
+        values = nested_field(answers, self.field)
+        answered = valid(values) & here
+        texts = np.where(answered, np.array(values.to_pylist(), object), "")
+        return build_column(question, answered, texts=texts)
+
+    def comparable_rows(self, question: Question) -> Iterator[tuple[str, str]]:
+        yield "", ""
+
+    def group(self, column: AnswerColumn, by: str, row: str, label: str) -> Groups:
+        """Groups by value; values of few responses, which could identify people, are joined until they are enough."""
+        if row:
+            return super().group(column, by, row, label)
+        counts = Counter(column.texts[column.answered].tolist())
+        if not counts:
+            raise InputError(f"no response has a value of {by!r}: compare by a question instead")
+        joined = {value for value, count in counts.items() if count < SHARED_BY or value == OTHER_VALUES}
+        while joined and sum(counts[value] for value in joined) < SHARED_BY and counts.keys() - joined:
+            joined.add(min(counts.keys() - joined, key=lambda value: (counts[value], value)))
+        values = np.where(np.isin(column.texts, list(joined)), OTHER_VALUES, column.texts)
+        keys = (*sorted(counts.keys() - joined), *([OTHER_VALUES] if joined else []))
+        members = np.stack([column.answered & (values == key) for key in keys], axis=1)
+        return Groups(by, label, keys, keys, members, overlapping=False)

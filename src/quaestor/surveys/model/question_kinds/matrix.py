@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from quaestor.base.errors import InputError, Problem
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.measures.descriptive import share
 from quaestor.measures.records import Share
 from quaestor.measures.survey_answers import (
     GroupDifference,
     add_doubt,
     adjust_p_values,
     compare_groups,
+    share_among,
     single_shares,
 )
 from quaestor.render.figures.records import Figure
@@ -65,6 +65,7 @@ from quaestor.surveys.model.question_results import (
     build_selection,
     count_table,
     share_cell,
+    share_parts,
 )
 from quaestor.surveys.model.records import Answer, MatrixRow, Missing, Option, Question
 from quaestor.surveys.model.wording.catalogue import Wording
@@ -268,7 +269,8 @@ class Matrix(QuestionKind):
 
     def table(self, result: QuestionResult, groups: Groups | None) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
         """One row for each of the question's; with groups, a heading for each and below it all and every group."""
-        steps = [TableColumn(step.code, step.label, ("n", "share")) for step in result.question.options]
+        parts = share_parts(result.weighted is not None)
+        steps = [TableColumn(step.code, step.label, parts) for step in result.question.options]
         columns, name = (TableColumn("n", "answered"), *steps), result.question.id
         if groups is None:
             rows = [
@@ -324,12 +326,12 @@ def _step_shares(column: AnswerColumn, counting: Counting, steps: Small, among: 
     """Returns the share of each step, of those whose version has it."""
     count = len(column.question.options)
     if not column.offered_steps.size:
-        return single_shares(steps[among], count)
+        return single_shares(steps[among], count, counting.weights_of(among))
     offered = column.offered_steps[counting.used]
     shares = []
     for step in range(count):
         chosen = (steps == step) & among
-        shares.append(share(int(chosen.sum()), int((chosen | (offered[:, step] & among)).sum())))
+        shares.append(share_among(chosen, chosen | (offered[:, step] & among), counting.weights))
     return shares
 
 

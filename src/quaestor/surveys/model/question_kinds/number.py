@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from quaestor.measures.descriptive import summary
 from quaestor.measures.group_comparison import cliffs_delta, kruskal_wallis
-from quaestor.measures.records import Summary
+from quaestor.measures.records import Estimate, Summary
 from quaestor.measures.survey_answers import distribution, list_size_doubts, mean
+from quaestor.measures.weighting import weighted_mean
 from quaestor.render.figures.records import Figure
 from quaestor.render.number_format import ABSENT, decimal, interval, whole
 from quaestor.render.table_model import Cell, Group
@@ -60,6 +61,7 @@ _COLUMNS = (
     TableColumn("quartiles", "quartiles", numbers=("lower", "upper")),
     TableColumn("range", "least to most", numbers=("least", "most")),
 )  # fmt: skip
+_WEIGHTED_MEAN = TableColumn("weighted-mean", "weighted mean", ("", "95% interval"), numbers=("", "low", "high"))
 
 
 class Number(QuestionKind):
@@ -128,6 +130,7 @@ class Number(QuestionKind):
             return {}
         counted = {
             "mean": estimate_json(numbers.mean),
+            "weighted_mean": None if numbers.weighted_mean is None else estimate_json(numbers.weighted_mean),
             "median": summary_json(numbers.summary),
             "least": numbers.least,
             "most": numbers.most,
@@ -144,9 +147,10 @@ class Number(QuestionKind):
             return _COLUMNS, (Group("", ()),)
         n, average = numbers.summary.n, numbers.mean
         least_to_most = f"{numbers.least:.15g} to {numbers.most:.15g}" if numbers.least is not None else ABSENT
+        means = [average, *([] if numbers.weighted_mean is None else [numbers.weighted_mean])]
         cells = (
             base_cell(name, n) if not numbers.left_out else Cell((whole(n),), (n,)),
-            Cell((decimal(average.value), bounds(average)), (average.value, average.low, average.high)),
+            *map(_mean_cell, means),
             *_median_cells(numbers.summary),
             Cell((least_to_most,), (numbers.least, numbers.most)),
         )
@@ -155,8 +159,10 @@ class Number(QuestionKind):
             for key, label, group in zip(groups.keys, groups.labels, numbers.by, strict=True):
                 nothing = Cell((ABSENT,))
                 base = base_cell(name, group.n, by=groups.name, group=key)
-                rows.append(TableRow(key, label, (base, nothing, *_median_cells(group), nothing)))
-        return _COLUMNS, (Group("", tuple(rows)),)
+                no_means = [nothing] * len(means)
+                rows.append(TableRow(key, label, (base, *no_means, *_median_cells(group), nothing)))
+        weighted = [_WEIGHTED_MEAN] if numbers.weighted_mean is not None else []
+        return (*_COLUMNS[:2], *weighted, *_COLUMNS[2:]), (Group("", tuple(rows)),)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
         from quaestor.render.figures.choices import draw_choices
@@ -252,6 +258,7 @@ def count_numbers(values: Floats, counting: Counting) -> Numbers:
         tuple(distribution(known, MOST_BARS)),
         by=tuple(summary(values[member], counting.seed) for member in counting.members),
         left_out=int(far.sum()),
+        weighted_mean=None if counting.weights is None else weighted_mean(values, counting.weights),
     )
     if counting.groups is None or not counting.is_tested or not counting.members:
         return numbers
@@ -275,6 +282,10 @@ def comparison_json(numbers: Numbers) -> dict[str, Any]:
 def summary_json(numbers: Summary) -> dict[str, Any]:
     return {"n": numbers.n, "value": numbers.median, "low": numbers.low, "high": numbers.high, "q1": numbers.q1,
             "q3": numbers.q3, "how": numbers.how, "undefined": numbers.undefined}  # fmt: skip
+
+
+def _mean_cell(estimate: Estimate) -> Cell:
+    return Cell((decimal(estimate.value), bounds(estimate)), (estimate.value, estimate.low, estimate.high))
 
 
 def _median_cells(numbers: Summary) -> tuple[Cell, Cell]:

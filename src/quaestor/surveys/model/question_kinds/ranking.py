@@ -57,6 +57,10 @@ _COLUMNS = (
     TableColumn("mean", "mean place"), INTERVAL, TableColumn("first", "first places"), TableColumn("share", "share"),
     TableColumn("placed", "placed"),
 )  # fmt: skip
+_WEIGHTED = (
+    TableColumn("weighted-mean", "weighted mean place", ("", "95% interval"), numbers=("", "low", "high")),
+    TableColumn("weighted-share", "weighted share"),
+)
 
 
 class RankingQuestion(QuestionKind):
@@ -184,8 +188,11 @@ class RankingQuestion(QuestionKind):
     def count(self, column: AnswerColumn, counting: Counting, result: QuestionResult) -> QuestionResult:
         places, options = column.places[counting.used], column.question.options
         offered = column.offered[counting.used] if column.offered.size else np.ones_like(places, np.bool_)
-        ranks = rankings(places, counting.seed, offered)
-        by = [rankings(places[member], counting.seed, offered[member]) for member in counting.members]
+        ranks = rankings(places, counting.seed, offered, counting.weights)
+        by = [
+            rankings(places[member], counting.seed, offered[member], counting.weights_of(member))
+            for member in counting.members
+        ]
         lines = []
         for place, option in enumerate(options):
             counts = np.bincount(places[:, place], minlength=len(options) + 1)[1:]
@@ -211,7 +218,7 @@ class RankingQuestion(QuestionKind):
             return _grouped_table(result, groups)
         name = result.question.id
         rows = [TableRow(line.key, line.label, _rank_cells(name, line.ranked, line.key)) for line in result.ranked]
-        return _COLUMNS, (Group("", tuple(rows)),)
+        return _list_columns(result), (Group("", tuple(rows)),)
 
     def draw(self, result: QuestionResult, groups: Groups | None, *, narrow: bool = False) -> Figure | None:
         from quaestor.render.figures.likert import ScaleRow, draw_likert
@@ -233,7 +240,11 @@ class RankingQuestion(QuestionKind):
 
 
 def _rank_json(rank: OptionRank) -> dict[str, Any]:
-    return {"placed": rank.placed, "mean": estimate_json(rank.mean), "first": share_json(rank.first)}
+    weighted = None if rank.weighted_mean is None else estimate_json(rank.weighted_mean)
+    return {
+        "placed": rank.placed, "mean": estimate_json(rank.mean), "weighted_mean": weighted,
+        "first": share_json(rank.first),
+    }  # fmt: skip
 
 
 def _grouped_table(result: QuestionResult, groups: Groups) -> tuple[tuple[TableColumn, ...], tuple[Group, ...]]:
@@ -245,16 +256,28 @@ def _grouped_table(result: QuestionResult, groups: Groups) -> tuple[tuple[TableC
             cells = _rank_cells(name, rank, line.key, by=groups.name, group=key)
             rows.append(TableRow(f"{line.key}.{key}", label, cells))
         tables.append(Group(line.label, tuple(rows)))
-    return _COLUMNS, tuple(tables)
+    return _list_columns(result), tuple(tables)
+
+
+def _list_columns(result: QuestionResult) -> tuple[TableColumn, ...]:
+    return _COLUMNS if result.weighted is None else (*_COLUMNS, *_WEIGHTED)
 
 
 def _rank_cells(question: str, rank: OptionRank, option: str, **group: str) -> tuple[Cell, ...]:
+    weighted = rank.weighted_mean
+    cells: tuple[Cell, ...] = ()
+    if weighted is not None and rank.first.weighted is not None:
+        cells = (
+            Cell((decimal(weighted.value), bounds(weighted)), (weighted.value, weighted.low, weighted.high)),
+            Cell((percent(rank.first.weighted.value),), (rank.first.weighted.value,)),
+        )
     return (
         Cell((decimal(rank.mean.value),), (rank.mean.value,)),
         Cell((bounds(rank.mean),), (rank.mean.low, rank.mean.high)),
         Cell((whole(rank.first.count),), (rank.first.count,), build_selection(question, option, place="1", **group)),
         Cell((percent(rank.first.value),), (rank.first.value,)),
         base_cell(question, rank.placed, option=option, **group),
+        *cells,
     )
 
 
