@@ -16,7 +16,7 @@ from quaestor.evidence.funnel import run_funnel
 from quaestor.evidence.ingest import ingest_source
 from quaestor.study.folder import Study, open_study
 from quaestor.surveys.lifecycle import Surveys, close_survey
-from quaestor.surveys.open_answers import make_items, open_answers
+from quaestor.surveys.open_answers import list_open_answers, make_items
 from tests.support.small_survey import STUDY, answered, fielded
 
 NAME = "panel"
@@ -155,7 +155,7 @@ def coded_survey(folder: Path, more: str = "", raters: tuple[str, str] = ("rater
     """The same survey with its open answers coded by two raters who agree; `more` is added to study.toml."""
     with weighted_survey(folder) as surveys:
         make_items(surveys, NAME, "hardest")
-        number_of = {answer.item: int(answer.text.split()[2]) for answer in open_answers(surveys, NAME, "hardest")}
+        number_of = {answer.item: int(answer.text.split()[2]) for answer in list_open_answers(surveys, NAME, "hardest")}
         close_survey(surveys, NAME)
     (folder / "codebook.toml").write_text(CODEBOOK, "utf-8")
     file = folder / "study.toml"
