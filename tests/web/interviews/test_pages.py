@@ -93,7 +93,8 @@ def test_an_interviewer_records_consent_and_plans_an_interview(interviewer: Test
     def act(**fields: str) -> int:
         return post(interviewer, "/participants/P2/acts", fields, page="/participants/P2").status_code
 
-    assert act(act="consent", what="accepted", how="on paper", version="1") == 303
+    assert act(act="consent", what="accepted", how="", version="1") == 422
+    assert act(act="consent", what="accepted", how="e-mail of <3 May>", version="1") == 303
     for _ in range(2):
         assert act(act="plan", guide="guide", key="the-same-form-twice") == 303
     assert act(act="change", role="senior researcher", years="", field="graphs") == 303
@@ -103,10 +104,11 @@ def test_an_interviewer_records_consent_and_plans_an_interview(interviewer: Test
     page = interviewer.get("/participants/P2").text
     assert "senior researcher · graphs" in page
     assert "version 1 of the" in page
+    assert "e-mail of &lt;3 May&gt;" in page
     with open_interviews(open_study(folder)) as room:
         assert [interview.id for interview in room.interviews()] == ["P1", "P2"]
         last = [entry for entry in room.file.read_entries(participant="P2") if entry.kind == "consent"][-1]
-        assert (last.actor, last.content["how"]) == ("interviewer", "on paper")
+        assert (last.actor, last.content["how"]) == ("interviewer", "e-mail of <3 May>")
 
 
 def test_a_planned_interview_can_be_cancelled_until_something_is_recorded(

@@ -12,7 +12,7 @@ from quaestor.cli.interviews.consent import PseudonymArgument, consent_json
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.interviews.overview import PersonLine
+    from quaestor.interviews.overview import InterviewLine, PersonLine
 
 group = typer.Typer(help="Interview participants, identified by pseudonyms.", no_args_is_help=True)
 contact_group = typer.Typer(help="Contact details of a participant; only for the lead.", no_args_is_help=True)
@@ -81,7 +81,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
-        overview = build_overview(opened, interviews, leads=False)
+        overview = build_overview(opened, interviews, leads=True)
     if json:
         print_json(
             {"participants": [_person_json(person) for person in overview.people], "withdrawn": overview.withdrawn}
@@ -92,7 +92,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
         table.add_column(heading, overflow="fold")
     for person in overview.people:
         lines = person.interviews
-        summary = ", ".join(f"{line.interview.id} {line.interview.status}" for line in lines) or "none planned"
+        summary = ", ".join(f"{line.interview.id} {line.stage}" for line in lines) or "none planned"
         step = next((line.next.words for line in lines if line.next), "" if lines else "plan an interview")
         table.add_row(person.participant.pseudonym, escape(person.about), person.consent.words, summary, step)
     console().print(table)
@@ -238,8 +238,10 @@ def _person_json(person: PersonLine) -> dict[str, Any]:
     return {
         **asdict(person.participant),
         "consent": consent_json(person.consent),
-        "interviews": [
-            {**asdict(line.interview), "next": line.next.name.lower() if line.next else None}
-            for line in person.interviews
-        ],
+        "interviews": [interview_json(line) for line in person.interviews],
     }
+
+
+def interview_json(line: InterviewLine) -> dict[str, Any]:
+    """Returns the JSON of an interview, its stage and its next step."""
+    return {**asdict(line.interview), "stage": line.stage, "next": line.next.name.lower() if line.next else None}

@@ -49,7 +49,7 @@ def add_participant(
     key: str = "",
 ) -> Participant:
     """Adds a participant under the next unused pseudonym; the same key returns the same participant."""
-    about = Participant("", _clean_line("role", role), _require_years(years), _clean_line("field", domain), synthetic)
+    about = Participant("", clean_line("role", role), _require_years(years), clean_line("field", domain), synthetic)
     gone = [*interviews.file.list_erased(), *interviews.file.list_withdrawn(), *list_withdrawn(interviews)]
 
     def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
@@ -74,9 +74,9 @@ def change_participant(
     now = interviews.participant(pseudonym)
     changed = Participant(
         pseudonym,
-        now.role if role is None else _clean_line("role", role),
+        now.role if role is None else clean_line("role", role),
         now.years if years is None else _require_years(None if isinstance(years, str) else years),
-        now.field if domain is None else _clean_line("field", domain),
+        now.field if domain is None else clean_line("field", domain),
         now.synthetic,
     )
     interviews.file.add(_build_entry(interviews, changed, actor, ""))
@@ -144,7 +144,7 @@ def _build_entry(interviews: Interviews, participant: Participant, actor: str, k
     return NewEntry("participant", by, content, participant.pseudonym, "", now)
 
 
-def _clean_line(what: str, text: str) -> str:
+def clean_line(what: str, text: str) -> str:
     """Returns a text as one line; raises InputError if it is too long or has unprintable characters."""
     words = " ".join(text.split())
     if not words.isprintable():  # a terminal would execute control sequences
@@ -165,8 +165,8 @@ def _require_years(years: float | None) -> float | None:
 def _check_contact(contact: Contact) -> Contact:
     """Returns tidied contact data; an error names the field and never quotes its content."""
     more = contact.more.strip()
-    name, email = _clean_line("name", contact.name), _clean_line("e-mail address", contact.email)
-    checked = Contact(name, email, _clean_line("telephone number", contact.telephone), more)
+    name, email = clean_line("name", contact.name), clean_line("e-mail address", contact.email)
+    checked = Contact(name, email, clean_line("telephone number", contact.telephone), more)
     if checked.name and not is_searchable(checked.name):
         raise InputError(
             "the name has fewer than two letters, digits or symbols, or only symbols, so it cannot be searched for in "
