@@ -9,7 +9,7 @@ from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.overview import has_interviews
 from quaestor.interviews.repository import Interviews, interviews_path, open_files
-from quaestor.interviews.themes.quotations import NOTHING, has_themes, read_themes
+from quaestor.interviews.themes.quotations import NOTHING, guard_groups, has_themes, read_themes
 from quaestor.interviews.themes.records import InterviewThemes, build_columns
 from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
 from quaestor.study.contributions import ReportPart
@@ -33,7 +33,7 @@ def themes_to_publish(coding: CodingSession | None) -> InterviewThemes | None:
         return None
     interviews = Interviews(coding, *open_files(coding.study))
     try:
-        return read_themes(interviews)
+        return guard_groups(interviews, read_themes(interviews))
     finally:
         interviews.close()
 

@@ -48,7 +48,9 @@ def run_json(folder: Path, *words: str) -> Any:
 
 def test_a_participant_is_added_changed_and_gives_consent(folder: Path) -> None:
     participant = run_json(folder, "participant", "add", "--role", "engineer", "--years", "7", "--field", "runtimes")
-    assert participant == {"pseudonym": "P1", "role": "engineer", "years": 7.0, "field": "runtimes", "synthetic": False}
+    assert participant == {
+        "pseudonym": "P1", "role": "engineer", "years": 7.0, "field": "runtimes", "synthetic": False, "attributes": {}
+    }  # fmt: skip
     assert run_json(folder, "participant", "change", "P1", "--years", "8")["years"] == 8.0
     assert run_json(folder, "participant", "change", "P1", "--years", "")["years"] is None
     assert run_json(folder, "participant", "consent", "P1")["consent"] is None

@@ -22,6 +22,12 @@ YearsOption = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="Years of experience; empty if unknown.", show_default=False)
 ]
 FieldOption = Annotated[str | None, typer.Option(help="The field they work in.", show_default=False)]
+AttributeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute", metavar="NAME=VALUE", help="An attribute that study.toml declares; repeat for several."
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -46,6 +52,7 @@ def add(
     role: RoleOption = None,
     years: YearsOption = None,
     field: FieldOption = None,
+    attribute: AttributeOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -54,11 +61,14 @@ def add(
 
     Example: quaestor interview participant add --role "compiler engineer" --years 7 --field "model conversion"
     """
-    from quaestor.interviews.participants.people import add_participant, parse_years
+    from quaestor.interviews.participants.people import add_participant, parse_attributes, parse_years
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        participant = add_participant(interviews, role or "", parse_years(years or ""), field or "", actor or "")
+        participant = add_participant(
+            interviews, role or "", parse_years(years or ""), field or "", actor or "",
+            attributes=parse_attributes(attribute or ()),
+        )  # fmt: skip
     if json:
         print_json(asdict(participant))
         return
@@ -108,20 +118,27 @@ def change(
     role: RoleOption = None,
     years: YearsOption = None,
     field: FieldOption = None,
+    attribute: AttributeOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Change a participant's details; options that you leave out stay unchanged.
 
-    Example: quaestor interview participant change P1 --years 8
+    Examples:
+
+        quaestor interview participant change P1 --years 8
+
+        quaestor interview participant change P1 --attribute seniority=senior
     """
-    from quaestor.interviews.participants.people import change_participant, parse_years
+    from quaestor.interviews.participants.people import change_participant, parse_attributes, parse_years
     from quaestor.interviews.repository import open_interviews
 
     typed = None if years is None else "" if (known := parse_years(years)) is None else known
     with open_interviews(chosen_study(study)) as interviews:
-        participant = change_participant(interviews, pseudonym, role, typed, field, actor or "")
+        participant = change_participant(
+            interviews, pseudonym, role, typed, field, actor or "", parse_attributes(attribute or ())
+        )
     if json:
         print_json(asdict(participant))
     else:

@@ -40,6 +40,9 @@ def _confirm_rounds(study: Study, rounds: list[str] | None, actor: str | None, *
 
 def themes(
     rounds: RoundOption = None,
+    by: Annotated[
+        str, typer.Option(metavar="ATTRIBUTE", help="Compare by role, years, field or an attribute of the study.")
+    ] = "",
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every table and figure here.")] = None,
     yes: YesOption = False,
     actor: ActorOption = None,
@@ -52,10 +55,13 @@ def themes(
 
         quaestor interview themes
 
+        quaestor interview themes --by role
+
         quaestor interview themes --out themes
     """
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.themes.files import themes_json, write_themes
+    from quaestor.interviews.themes.participant_groups import build_attribute_tables, groups_json
     from quaestor.interviews.themes.quotations import read_themes
     from quaestor.interviews.themes.tables import themes_table
 
@@ -63,13 +69,15 @@ def themes(
     _confirm_rounds(opened, rounds, actor, yes=yes)
     with open_interviews(opened) as interviews:
         results = read_themes(interviews, rounds or (), actor)
-        written = write_themes(interviews, results, out) if out is not None else []
+        tables = build_attribute_tables(results, [by]) if by else [themes_table(results)]
+        written = write_themes(interviews, results, out, by) if out is not None else []
     if out is not None:
         say(f"{number(len(written))} files written to {out}")
     if json:
-        print_json(themes_json(results))
+        print_json({**themes_json(results), **({"by": groups_json(results, by)} if by else {})})
         return
-    _print_table(themes_table(results))
+    for table in tables:
+        _print_table(table)
 
 
 def _print_table(table: Table, columns: int | None = None) -> None:

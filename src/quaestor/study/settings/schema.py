@@ -31,6 +31,7 @@ from quaestor.study.settings.evidence import (
 from quaestor.study.settings.publication import (
     AttributeSettings,
     FindingSettings,
+    InterviewSettings,
     JointDisplaySettings,
     MeasureSettings,
     PublishedTableSettings,
@@ -91,6 +92,7 @@ class StudySettings(Settings):
     quantities: tuple[ValueSettings, ...] = ()
     report: ReportSettings = ReportSettings()
     joint_display: JointDisplaySettings = JointDisplaySettings()
+    interviews: InterviewSettings = InterviewSettings()
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")
