@@ -162,6 +162,8 @@ class ReportSettings(Settings):
     """The attribute whose values are drawn by year."""
     threats: tuple[str, ...] = ()
     """Additional threats to validity, written by the lead."""
+    memos: bool | tuple[Name, ...] = False
+    """Whether an appendix has the memos of raters: of all closed rounds, or of some."""
 
 
 PARTICIPANT_ATTRIBUTES = ("role", "years", "field")
