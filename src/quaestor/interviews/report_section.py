@@ -21,6 +21,8 @@ _WORDS = (
     "and codes links to its quotations, except for items that were only ticked in a conversation."
 )
 
+_UNLINKED = "Numbers by an attribute of participants link to none, so that nobody can be identified."
+
 
 def has_themes_to_publish(study: Study, state: State) -> bool:
     """Whether a round on transcripts has any decision."""
@@ -51,6 +53,7 @@ class InterviewSection:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
         from quaestor.interviews.themes.cells import build_interview_tables
         from quaestor.interviews.themes.figures import draw_figures
+        from quaestor.interviews.themes.participant_groups import TABLES
 
         themes = themes_to_publish(session)
         if themes is None:
@@ -60,7 +63,8 @@ class InterviewSection:
         for table in tables:
             notify(f"table {table.id}: {table.title} ({table.size})")
         *shown, all_quotations = tables
-        section = Section("Interviews", _WORDS, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
+        words = f"{_WORDS} {_UNLINKED}" if any(table.id.startswith(TABLES) for table in shown) else _WORDS
+        section = Section("Interviews", words, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
         notices = []
         if themes.synthetic:
             notices.append("The interviews are synthetic: nobody said any of these words.")

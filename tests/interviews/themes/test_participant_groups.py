@@ -13,11 +13,13 @@ from tests.support.command_line import in_this_process
 from tests.support.themed_interviews import themed_study
 
 from quaestor.base.errors import InputError, SettingsError, StateError
+from quaestor.coding.session import open_coding
 from quaestor.interviews.model.records import Participant
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.remaining import refuse_names_in
 from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.interviews.participants.people import change_participant
+from quaestor.interviews.report_section import InterviewSection
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.cells import build_interview_tables, find_quotations_behind
 from quaestor.interviews.themes.participant_groups import (
@@ -135,6 +137,10 @@ def test_a_published_table_joins_small_groups_and_opens_nothing(described: Study
     assert "could identify a person" in table.notes[1]
     with pytest.raises(StateError, match="there is no list behind it"):
         find_quotations_behind(themes, "themes-by-role:factors:role=engineer")
+    with open_coding(described) as coding:
+        (section,) = InterviewSection().build(coding, (), lambda words: None).sections
+    assert "themes-by-role" in {table.id for table in section.tables}
+    assert "Numbers by an attribute of participants link to none" in section.words
     larger = replace(themes, smallest_group=4)
     ids = {table.id: table.notes for table in build_interview_tables(larger)}
     assert "themes-by-role" not in ids
