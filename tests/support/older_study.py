@@ -41,6 +41,7 @@ _REWORDED = (
     ("discuss the definitions of the codes before interpreting κ", "talk about what the codes mean before reading κ"),
     ("too few for reliable conclusions", "too few to say much about it"),
     ("The attention check 'careful' was failed.", "The attention check 'careful' was answered otherwise than it asks."),
+    ("2 transcribed, 2 coded, 1 withdrawn", "2 transcribed, 1 withdrawn"),
     ("1 in progress, 1 screened out", "1 under way, 1 screened out"),
     ("- Consent: accepted, version 2", "- Agreement: accepted, version 2"),
     ("cannot be determined yet", "cannot be told yet"),
@@ -93,6 +94,8 @@ ADDED_ACTS = {
 ADDED = frozenset(
     {
         "assents",
+        "attributes",
+        "coded",
         "declined",
         "group",
         "lapsed",
@@ -106,6 +109,7 @@ ADDED = frozenset(
         "proposal",
         "sampled",
         "selection",
+        "stage",
         "strand",
         "undecided",
         # of surveys

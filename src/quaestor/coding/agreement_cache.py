@@ -65,7 +65,7 @@ def find_agreement(
         round_state = state.round(name)
         scale = find_facet_scale(state, name, facet, version=version, level=level)
         request = _AgreementRequest(
-            name, facet, version, level, state.head, round_state.rating_count, _build_stamp(round_state)
+            name, facet, version, level, state.head, round_state.rating_count, build_change_stamp(round_state)
         )
         cached = round_state.cache.get(request.key)
         if cached is not None and cached[0] == request.depends:
@@ -79,7 +79,7 @@ def find_agreement(
     return _raise_if_error(_compute(coding, scale, request))
 
 
-def _build_stamp(round_state: RoundState) -> tuple[Any, ...]:
+def build_change_stamp(round_state: RoundState) -> tuple[Any, ...]:
     """Returns a change stamp: everything that can change the agreement. A recorded rating never changes."""
     slots = tuple((tuple(slot.raters), len(slot.items[0])) for slot in round_state.slots)
     return round_state.rating_count, len(round_state.unifications), slots, round_state.status, round_state.gone

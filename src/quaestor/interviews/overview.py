@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import QuaestorError
 from quaestor.coding.session import StudyOrSession, find_study
-from quaestor.interviews.coding.progress import NOT_BEGUN, CodingStep, find_coding_steps
+from quaestor.interviews.coding.progress import CODED, NOT_BEGUN, CodingStep, find_coding_stages, find_coding_steps
 from quaestor.interviews.model.records import Interview, Participant, describe_participant
 from quaestor.interviews.names.matches import Progress, count_progress
 from quaestor.interviews.participants.consent import (
@@ -43,6 +43,8 @@ class InterviewLine:
 
     interview: Interview
     steps: tuple[InterviewStep, ...]
+    stage: str
+    """How far it is, from what exists: planned, under way, held, transcribed, being coded or coded."""
 
     @property
     def untouched(self) -> bool:
@@ -88,7 +90,8 @@ class InterviewOverview:
             ("held", sum(line.interview.status == "held" for line in lines)),
             ("transcribed", sum(line.interview.transcript for line in lines)),
         ]
-        return [*counted, *([("withdrawn", len(self.withdrawn))] if self.withdrawn else [])]
+        later = [("coded", sum(line.stage == CODED for line in lines)), ("withdrawn", len(self.withdrawn))]
+        return [*counted, *((words, count) for words, count in later if count)]
 
     @property
     def to_ask_again(self) -> int:
@@ -124,13 +127,13 @@ def build_overview(study: Study, interviews: Interviews | None, leads: bool) -> 
     return InterviewOverview(people, interviews.file.list_erased(), guides, agreement, why)
 
 
-def read_overview(study_or_session: StudyOrSession) -> InterviewOverview:
+def read_overview(study_or_session: StudyOrSession, *, leads: bool = False) -> InterviewOverview:
     """Builds the overview for a command without creating any files."""
     study = find_study(study_or_session)
     if not interviews_path(study).exists():
         return build_overview(study, None, leads=False)
     with open_interviews(study_or_session) as interviews:
-        return build_overview(study, interviews, leads=False)
+        return build_overview(study, interviews, leads)
 
 
 def build_person_line(interviews: Interviews, pseudonym: str, leads: bool) -> PersonLine:
@@ -151,9 +154,12 @@ def build_interview_line(interviews: Interviews, name: str, leads: bool) -> Inte
 def _lines(interviews: Interviews, listed_interviews: Sequence[Interview], leads: bool) -> list[InterviewLine]:
     answered = list_consents(interviews)
     coded = find_coding_steps(interviews) if leads else None
+    stages = find_coding_stages(interviews)
     return [
         InterviewLine(
-            interview, _mark_later_steps(_steps(interviews, interview, answered[interview.participant], coded))
+            interview,
+            _mark_later_steps(_steps(interviews, interview, answered[interview.participant], coded)),
+            stages.get(interview.id, "transcribed") if interview.transcript else interview.status,
         )
         for interview in listed_interviews
     ]

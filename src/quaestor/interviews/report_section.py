@@ -9,7 +9,7 @@ from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.interviews.overview import has_interviews
 from quaestor.interviews.repository import Interviews, interviews_path, open_files
-from quaestor.interviews.themes.quotations import NOTHING, has_themes, read_themes
+from quaestor.interviews.themes.quotations import NOTHING, guard_groups, has_themes, read_themes
 from quaestor.interviews.themes.records import InterviewThemes, build_columns
 from quaestor.render.report_parts import MOST_LISTED, Fact, ItemColumns, ListedItem, Section
 from quaestor.study.contributions import ReportPart
@@ -20,6 +20,8 @@ _WORDS = (
     "codes, and which reference items they name. Participants have pseudonyms. Every number of participants, mentions "
     "and codes links to its quotations, except for items that were only ticked in a conversation."
 )
+
+_UNLINKED = "Numbers by an attribute of participants link to none, so that nobody can be identified."
 
 
 def has_themes_to_publish(study: Study, state: State) -> bool:
@@ -33,7 +35,7 @@ def themes_to_publish(coding: CodingSession | None) -> InterviewThemes | None:
         return None
     interviews = Interviews(coding, *open_files(coding.study))
     try:
-        return read_themes(interviews)
+        return guard_groups(interviews, read_themes(interviews))
     finally:
         interviews.close()
 
@@ -51,6 +53,7 @@ class InterviewSection:
         # Imported here: every command loads the features, and drawing and statistics take most of a second to import.
         from quaestor.interviews.themes.cells import build_interview_tables
         from quaestor.interviews.themes.figures import draw_figures
+        from quaestor.interviews.themes.participant_groups import TABLES
 
         themes = themes_to_publish(session)
         if themes is None:
@@ -60,7 +63,8 @@ class InterviewSection:
         for table in tables:
             notify(f"table {table.id}: {table.title} ({table.size})")
         *shown, all_quotations = tables
-        section = Section("Interviews", _WORDS, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
+        words = f"{_WORDS} {_UNLINKED}" if any(table.id.startswith(TABLES) for table in shown) else _WORDS
+        section = Section("Interviews", words, tuple(figures), tuple(shown), (all_quotations,), quoted=True)
         notices = []
         if themes.synthetic:
             notices.append("The interviews are synthetic: nobody said any of these words.")

@@ -187,7 +187,7 @@ class SealedFile:
     def replace_texts(self, text_fields: Mapping[str, Sequence[str]], change: Callable[[str], str]) -> int:
         """Replaces texts of entries with the result of a function, erases the old ones, and returns how many changed.
 
-        `text_fields` names the fields with text for each kind of entry; a text may be a list of lines.
+        `text_fields` names the fields with text for each kind of entry; a text may be a list of lines or a table.
         """
         changed = 0
         with self._file.erasing() as writing:
@@ -195,10 +195,7 @@ class SealedFile:
                 texts = {
                     name: entry.content[name] for name in text_fields.get(entry.kind, ()) if entry.content.get(name)
                 }
-                replaced = {
-                    name: change(text) if isinstance(text, str) else [change(line) for line in text]
-                    for name, text in texts.items()
-                }
+                replaced = {name: _change_text(text, change) for name, text in texts.items()}
                 if replaced != texts:
                     self._replace(writing, entry, {**entry.content, **replaced})
                     changed += 1
@@ -362,6 +359,14 @@ def _build_condition(about: str | None, participant: str | None) -> tuple[str, l
     filters = {"about = ?": about, "participant = ?": participant}
     conditions = {where: value for where, value in filters.items() if value is not None}
     return " AND ".join(conditions) or "1", list(conditions.values())
+
+
+def _change_text(text: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(text, str):
+        return change(text)
+    if isinstance(text, dict):
+        return {name: change(words) for name, words in text.items()}
+    return [change(line) for line in text]
 
 
 def _read_rows(connection: sqlite3.Connection, where: str, values: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -125,7 +125,7 @@ def _parse_copied_name(surveys: Surveys, name: str) -> tuple[str, tuple[str, ...
             return survey, (question,)
     table = f"{COPIES_FOLDERS[OpenAnswerSource.kind]}/{name}.csv"
     raise SettingsError(
-        f"{surveys.study.file}: no survey of this study made the table {table}: use kind = \"open-answers\" with its "
+        f'{surveys.study.file}: no survey of this study made the table {table}: use kind = "open-answers" with its '
         "survey and questions, or move the table to another folder"
     )
 

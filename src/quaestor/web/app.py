@@ -50,7 +50,7 @@ from quaestor.web.error_pages import ErrorPages
 from quaestor.web.evidence.funnel_pages import FunnelPages
 from quaestor.web.html.evidence import answer_of, body_of, clean, prepare_item
 from quaestor.web.html.texts import language_name, say, set_markdown, set_text, web_links, with_commands
-from quaestor.web.interviews.coding import CodingPages, InVivoPages
+from quaestor.web.interviews.coding import CodedRoundPages, CodingPages
 from quaestor.web.interviews.conduct import ConductPages
 from quaestor.web.interviews.consent import ConsentPages
 from quaestor.web.interviews.names import NamePages
@@ -213,7 +213,7 @@ def _build_pages(
         SurveyResultPages(session, renderer),
         ClaimPages(session, renderer, cookie),
         PayPages(session, renderer),
-        InVivoPages(session, renderer),
+        CodedRoundPages(session, renderer),
         InterviewPages(session, renderer),
         GuidePages(session, renderer),
         ConsentPages(session, renderer, clock),

@@ -12,6 +12,7 @@ from tests.support.small_interviews import a_study
 
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.round_acts import close_by_name
+from quaestor.measures.agreement.unitizing import CodedText, u_alpha
 
 ILLEGAL = "P1/00003"
 
@@ -65,3 +66,27 @@ def test_items_need_a_transcript(tmp_path: Path) -> None:
     a_study(tmp_path)
     done = quaestor("interview", "items", cwd=tmp_path)
     assert (done.returncode, "no transcript has anything said by a participant" in done.stderr) == (2, True)
+
+
+def test_agreement_by_passage_counts_how_far_passages_overlap(tmp_path: Path) -> None:
+    study = coded_study(tmp_path)
+    code_all(
+        study,
+        {
+            "rater-1": {ILLEGAL: [stretch(0, 24, "shapes"), stretch(30, 40)]},
+            "rater-2": {ILLEGAL: [stretch(4, 24, "shapes")]},
+        },
+    )
+    close_by_name(study, ROUND, None)
+    shown = quaestor("interview", "code-agreement", ROUND, "--by", "passage", "--yes", cwd=tmp_path)
+    assert "coded or not" in shown.stdout
+    document = json.loads(
+        quaestor("interview", "code-agreement", ROUND, "--by", "passage", "--json", cwd=tmp_path).stdout
+    )
+    (code,) = document["codes"]
+    turns = [CodedText(65, {"x": [], "y": []}), CodedText(87, {"x": [(0, 24, "a")], "y": [(4, 24, "a")]})]
+    assert (code["code"], code["percent"]) == ("shapes", 1.0)
+    assert code["u_alpha"] == document["overall"]["u_alpha"] == pytest.approx(u_alpha(turns, seed=0).value)
+    assert 0.8 < code["u_alpha"] < 1
+    unknown = quaestor("interview", "code-agreement", ROUND, "--by", "word", cwd=tmp_path)
+    assert (unknown.returncode, "choose from: turn, answer, passage" in unknown.stderr) == (2, True)

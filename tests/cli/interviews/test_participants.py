@@ -48,22 +48,21 @@ def run_json(folder: Path, *words: str) -> Any:
 
 def test_a_participant_is_added_changed_and_gives_consent(folder: Path) -> None:
     participant = run_json(folder, "participant", "add", "--role", "engineer", "--years", "7", "--field", "runtimes")
-    assert participant == {"pseudonym": "P1", "role": "engineer", "years": 7.0, "field": "runtimes", "synthetic": False}
+    assert participant == {
+        "pseudonym": "P1", "role": "engineer", "years": 7.0, "field": "runtimes", "synthetic": False, "attributes": {}
+    }  # fmt: skip
     assert run_json(folder, "participant", "change", "P1", "--years", "8")["years"] == 8.0
     assert run_json(folder, "participant", "change", "P1", "--years", "")["years"] is None
     assert run_json(folder, "participant", "consent", "P1")["consent"] is None
-    consent = run_json(folder, "participant", "consent", "P1", "accepted", "--how", "on paper")
-    assert (consent["consent"], consent["version"], consent["how"], consent["in_force"]) == (
-        "accepted",
-        1,
-        "on paper",
-        1,
-    )
+    consent = run_json(folder, "participant", "consent", "P1", "accepted", "--how", "e-mail of 3 May")
+    assert (consent["consent"], consent["version"], consent["in_force"]) == ("accepted", 1, 1)
     listed = run_json(folder, "participant", "list")
     assert [(entry["pseudonym"], entry["consent"]["consent"]) for entry in listed["participants"]] == [
         ("P1", "accepted")
     ]
+    assert listed["participants"][0]["consent"]["how"] == "e-mail of 3 May"
     assert "accepted, version 1" in run(folder, "participant", "list")
+    assert "accepted, version 1, e-mail of 3 May" in run(folder, "participant", "consent", "P1")
     assert "the role has" in refusal(folder, "participant", "add", "--role", "x" * 300)
 
 

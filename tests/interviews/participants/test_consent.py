@@ -9,6 +9,8 @@ import pytest
 from tests.support.small_interviews import AGREEMENT, SMALL, a_study
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.interviews.names.known_names import add_name
+from quaestor.interviews.names.rewording import replace_names_in_texts
 from quaestor.interviews.participants.consent import (
     ACCEPTED,
     BY_LINK,
@@ -109,8 +111,20 @@ def test_only_the_lead_creates_links_and_new_versions(room: Interviews) -> None:
 def test_unknown_consent_answers_are_refused(room: Interviews) -> None:
     with pytest.raises(InputError, match="use accepted or declined"):
         record_consent(room, "P1", "maybe", ON_PAPER)
-    with pytest.raises(InputError, match="use on paper or spoken"):
-        record_consent(room, "P1", ACCEPTED, BY_LINK)
+    with pytest.raises(InputError, match="'by link' is recorded when they use their link"):
+        record_consent(room, "P1", ACCEPTED, "By link")
+    with pytest.raises(InputError, match="not known how consent was given: describe it, for example on paper"):
+        record_consent(room, "P1", ACCEPTED, "  ")
+    with pytest.raises(InputError, match="the way in which consent was given has 300 characters"):
+        record_consent(room, "P1", ACCEPTED, "x" * 300)
+
+
+def test_the_way_in_which_consent_was_given_is_described_in_any_words(room: Interviews) -> None:
+    record_consent(room, "P1", ACCEPTED, " e-mail of  3 May, from Xanthe ")
+    assert find_consent(room, "P1").how == "e-mail of 3 May, from Xanthe"
+    add_name(room, "person", ["Xanthe"], "[a person]")
+    replace_names_in_texts(room)
+    assert find_consent(room, "P1").how == "e-mail of 3 May, from [a person]"
 
 
 def test_a_study_without_a_consent_form_asks_for_one(room: Interviews, tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_the_date_is_given_with_the_import(tmp_path: Path) -> None:
 def test_an_interview_with_a_transcript_counts_as_held(study: Study) -> None:
     hold(study, {"P2": "2026-03-01"})
     (line,) = (stage for stage in study_status(study).stages if stage.name == "interviews")
-    assert line.detail == "3 take part, 3 agreed, 3 held, 3 transcribed"
+    assert line.detail == "3 take part, 3 agreed, 3 held, 3 transcribed, 3 coded"
     listed = json.loads(in_this_process("interview", "list", "--json", "--study", study.root).stdout)
     assert {row["status"] for row in listed} == {"held"}
     with open_interviews(study) as interviews:

@@ -250,6 +250,21 @@ def test_passages_of_both_raters_are_side_by_side_and_settled_code_by_code(app: 
     assert made == [stretch(29, 86, "indicator"), stretch(77, 86)]
 
 
+def test_agreement_by_passage_is_shown_after_the_view_was_confirmed(app: Starlette, closed: Study) -> None:
+    lead = visiting(app, closed, "lead", Role.LEAD)
+    page = f"/rounds/{ROUND}/code-agreement"
+    first = lead.get(page, follow_redirects=False)
+    assert (first.status_code, first.headers["location"]) == (303, f"/rounds/{ROUND}/agreement")
+    assert post(lead, f"/rounds/{ROUND}/look", {}, f"/rounds/{ROUND}/agreement").status_code == 303
+    assert page in lead.get(f"/rounds/{ROUND}/agreement").text
+    by_passage = lead.get(page).text
+    assert "uα" in by_passage
+    assert "All codes together" in by_passage
+    assert "Kappa" in lead.get(f"{page}?by=answer").text
+    unknown = lead.get(f"{page}?by=<b>")
+    assert (unknown.status_code, "choose from: turn, answer, passage" in unknown.text) == (409, True)
+
+
 def test_the_lead_adopts_in_vivo_codes_on_their_page(app: Starlette, closed: Study) -> None:
     lead = visiting(app, closed, "lead", Role.LEAD)
     page = f"/rounds/{ROUND}/in-vivo"

@@ -89,11 +89,30 @@ def test_a_form_sent_twice_adds_one_participant(interviewer: TestClient) -> None
     assert (wrong.status_code, "is not a number of years" in wrong.text) == (422, True)
 
 
+def test_declared_attributes_of_a_participant_are_entered_in_their_form(lead: TestClient, folder: Path) -> None:
+    file = folder / "study.toml"
+    text = '[interviews.attributes]\n"company size" = ["small", "large"]\ncountry = []\n'
+    file.write_text(file.read_text("utf-8") + text, "utf-8")
+    page = lead.get("/participants/P2").text
+    assert '<select id="attribute-1" name="attribute company size">' in page
+    sent = {"act": "change", "role": "researcher", "attribute company size": "large", "attribute country": "<b>"}
+    assert post(lead, "/participants/P2/acts", sent, page="/participants/P2").status_code == 303
+    page = lead.get("/participants/P2").text
+    assert "company size: large · country: &lt;b&gt;" in page
+    assert "<option selected>large</option>" in page
+    wrong = post(lead, "/participants/P2/acts", {**sent, "attribute company size": "huge"}, page="/participants/P2")
+    assert (wrong.status_code, "choose from: small or large" in wrong.text) == (422, True)
+    added = post(lead, "/interviews/participants", {"key": "k", "attribute country": "CH"}, page="/interviews")
+    assert added.headers["location"] == "/participants/P3"
+    assert "country: CH" in lead.get("/interviews").text
+
+
 def test_an_interviewer_records_consent_and_plans_an_interview(interviewer: TestClient, folder: Path) -> None:
     def act(**fields: str) -> int:
         return post(interviewer, "/participants/P2/acts", fields, page="/participants/P2").status_code
 
-    assert act(act="consent", what="accepted", how="on paper", version="1") == 303
+    assert act(act="consent", what="accepted", how="", version="1") == 422
+    assert act(act="consent", what="accepted", how="e-mail of <3 May>", version="1") == 303
     for _ in range(2):
         assert act(act="plan", guide="guide", key="the-same-form-twice") == 303
     assert act(act="change", role="senior researcher", years="", field="graphs") == 303
@@ -103,10 +122,11 @@ def test_an_interviewer_records_consent_and_plans_an_interview(interviewer: Test
     page = interviewer.get("/participants/P2").text
     assert "senior researcher · graphs" in page
     assert "version 1 of the" in page
+    assert "e-mail of &lt;3 May&gt;" in page
     with open_interviews(open_study(folder)) as room:
         assert [interview.id for interview in room.interviews()] == ["P1", "P2"]
         last = [entry for entry in room.file.read_entries(participant="P2") if entry.kind == "consent"][-1]
-        assert (last.actor, last.content["how"]) == ("interviewer", "on paper")
+        assert (last.actor, last.content["how"]) == ("interviewer", "e-mail of <3 May>")
 
 
 def test_a_planned_interview_can_be_cancelled_until_something_is_recorded(

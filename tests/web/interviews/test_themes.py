@@ -23,6 +23,7 @@ from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
+from quaestor.interviews.participants.people import change_participant
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.credentials import Passwords
@@ -68,6 +69,25 @@ def test_themes_are_linked_from_results_and_every_number_opens_its_quotations(re
             assert people == int(number), path
         elif table == "matrix":
             assert listed == int(number), path
+
+
+def test_the_lead_compares_all_groups_and_a_reader_only_those_that_identify_nobody(
+    reader: TestClient, app: Starlette, study: Study
+) -> None:
+    with open_interviews(study) as interviews:
+        for number in range(1, 7):
+            change_participant(interviews, f"P{number}", "engineer" if number < 6 else "<manager>")
+    lead = signed_in(app, study.root)
+    page = lead.get("/interviews/themes?by=role").text
+    assert "&lt;manager&gt; (n = 1)" in page
+    (path,) = re.findall(r'<a href="(/interviews/quotations\?cell=themes-by-role%3Adata%3A[^"]+)">3</a>', page)
+    assert "data, engineer (n = 5)" in plain(lead.get(unescape(path)).text)
+    hidden = reader.get("/interviews/themes?by=role")
+    assert "manager" not in hidden.text
+    assert "there are no two groups of at least 5 participants" in hidden.text
+    assert reader.get(unescape(path)).status_code == 409
+    unknown = reader.get("/interviews/themes?by=<b>")
+    assert (unknown.status_code, "choose from: role" in unknown.text) == (409, True)
 
 
 def test_a_code_page_shows_quotations_with_their_context(reader: TestClient) -> None:

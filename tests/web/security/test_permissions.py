@@ -26,7 +26,7 @@ RATERS = {Role.LEAD, Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER}
 INTERVIEWERS = {Role.LEAD, Role.INTERVIEWER}
 WITHOUT_A_ROUND = ("rate", "ahead", "mine", "disagreements", "ties", "ratings-file", "decisions-file",
                    "agreement", "confused", "agreement-json", "agreement-csv", "confusion-csv", "phrases", "coding",
-                   "coding-transcript", "in-vivo")  # fmt: skip
+                   "coding-transcript", "in-vivo", "code-agreement")  # fmt: skip
 """Pages that say, in a study without rounds, that there are none."""
 WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
                     "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
@@ -60,6 +60,7 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "coding-give": ("/rounds/main/code/P1/turns", RATERS),
     "in-vivo": ("/rounds/main/in-vivo", {Role.LEAD}),
     "agreement": ("/rounds/main/agreement", RATERS),
+    "code-agreement": ("/rounds/main/code-agreement", RATERS),
     "look": ("/rounds/main/look", RATERS),
     "confused": ("/rounds/main/confused", RATERS),
     "agreement-json": ("/rounds/main/agreement.json", RATERS),

@@ -13,7 +13,6 @@ from quaestor.cli.output import (
     StudyOption,
     chosen_study,
     console,
-    number,
     print_json,
     say,
     tell_of_items,
@@ -21,7 +20,7 @@ from quaestor.cli.output import (
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that codes transcripts.")]
 UnitOption = Annotated[
-    str, typer.Option("--by", help="The unit of agreement: turn, or answer to a question of the guide.")
+    str, typer.Option("--by", help="The unit of agreement: turn, answer to a question of the guide, or passage.")
 ]
 
 
@@ -56,12 +55,17 @@ def code_agreement(
 ) -> None:
     """Show interrater agreement for each code of the transcripts, with intervals.
 
-    Example: quaestor interview code-agreement main --by answer
+    Examples:
+
+        quaestor interview code-agreement main --by answer
+
+        quaestor interview code-agreement main --by passage
     """
+    from rich.markup import escape
     from rich.table import Table
 
     from quaestor.coding.agreement import to_json
-    from quaestor.interviews.coding.code_agreement import compute_agreement_by_code, format_estimate
+    from quaestor.interviews.coding.code_agreement import PASSAGE, compute_agreement_by_code
     from quaestor.interviews.repository import open_interviews
 
     opened = chosen_study(study)
@@ -75,13 +79,15 @@ def code_agreement(
         return
     table = Table(box=None, pad_edge=False)
     table.add_column("code")
-    for title in (f"{result.unit}s", "percent", "kappa", "AC1", "alpha"):
+    for title in result.heading:
         table.add_column(title, justify="right")
-    rows = [("all codes together", result.overall), *((title, agreement) for _, title, agreement in result.codes)]
-    for title, agreement in rows:
-        estimates = (agreement.percent, agreement.kappa, agreement.ac1, agreement.alpha)
-        table.add_row(title, number(agreement.n), *(format_estimate(estimate) for estimate in estimates))
+    for title, *numbers in result.rows:
+        table.add_row(escape(title), *numbers)
     console().print(table)
+    if result.unit == PASSAGE:
+        say(
+            "uα: where passages are and which codes they have; cuα: which codes, where two raters coded the same words."
+        )
     if result.blindness:
         say(f"The round {result.round} is {result.blindness}.")
 

@@ -25,7 +25,9 @@ def consent(
     what: Annotated[
         str, typer.Argument(metavar="WHAT", help="accepted or declined; without it, show the answer.")
     ] = "",
-    how: Annotated[str, typer.Option(help="How consent was given: on paper or spoken.")] = "spoken",
+    how: Annotated[
+        str, typer.Option("--how", help="How consent was given, in your words; it is never published.")
+    ] = "spoken",
     version: Annotated[
         int | None,
         typer.Option(help="The version of the form they answered; default: the one in force.", show_default=False),
@@ -38,6 +40,7 @@ def consent(
 
     Examples:
       quaestor interview participant consent P1 accepted --how "on paper" --version 1
+      quaestor interview participant consent P1 accepted --how "e-mail of 3 May"
       quaestor interview participant consent P1
     """
     from quaestor.interviews.participants.consent import DECLINED, find_consent, has_interview_data, record_consent

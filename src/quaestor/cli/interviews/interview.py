@@ -10,6 +10,7 @@ import typer
 
 from quaestor.cli.interviews import coding, guides, names, participants, themes, transcripts
 from quaestor.cli.interviews.consent import PseudonymArgument
+from quaestor.cli.interviews.participants import interview_json
 from quaestor.cli.interviews.transcripts import NameArgument
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
@@ -81,12 +82,10 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
 
     from quaestor.interviews.overview import read_overview
 
-    overview = read_overview(chosen_study(study))
+    overview = read_overview(chosen_study(study), leads=True)
     lines = [line for person in overview.people for line in person.interviews]
     if json:
-        print_json(
-            [{**asdict(line.interview), "next": line.next.name.lower() if line.next else None} for line in lines]
-        )
+        print_json([interview_json(line) for line in lines])
         return
     if not lines:
         say("No interviews yet: `quaestor interview plan P1 --guide NAME`")
@@ -102,7 +101,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
             interview.participant,
             escape(interview.guide),
             str(interview.version),
-            interview.status,
+            line.stage,
             interview.day or "–",
             minutes,
         )

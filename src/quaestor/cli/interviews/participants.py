@@ -12,7 +12,7 @@ from quaestor.cli.interviews.consent import PseudonymArgument, consent_json
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, print_json, say
 
 if TYPE_CHECKING:
-    from quaestor.interviews.overview import PersonLine
+    from quaestor.interviews.overview import InterviewLine, PersonLine
 
 group = typer.Typer(help="Interview participants, identified by pseudonyms.", no_args_is_help=True)
 contact_group = typer.Typer(help="Contact details of a participant; only for the lead.", no_args_is_help=True)
@@ -22,6 +22,12 @@ YearsOption = Annotated[
     str | None, typer.Option(metavar="NUMBER", help="Years of experience; empty if unknown.", show_default=False)
 ]
 FieldOption = Annotated[str | None, typer.Option(help="The field they work in.", show_default=False)]
+AttributeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--attribute", metavar="NAME=VALUE", help="An attribute that study.toml declares; repeat for several."
+    ),
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -46,6 +52,7 @@ def add(
     role: RoleOption = None,
     years: YearsOption = None,
     field: FieldOption = None,
+    attribute: AttributeOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -54,11 +61,14 @@ def add(
 
     Example: quaestor interview participant add --role "compiler engineer" --years 7 --field "model conversion"
     """
-    from quaestor.interviews.participants.people import add_participant, parse_years
+    from quaestor.interviews.participants.people import add_participant, parse_attributes, parse_years
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        participant = add_participant(interviews, role or "", parse_years(years or ""), field or "", actor or "")
+        participant = add_participant(
+            interviews, role or "", parse_years(years or ""), field or "", actor or "",
+            attributes=parse_attributes(attribute or ()),
+        )  # fmt: skip
     if json:
         print_json(asdict(participant))
         return
@@ -81,7 +91,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
 
     opened = chosen_study(study)
     with open_interviews(opened) as interviews:
-        overview = build_overview(opened, interviews, leads=False)
+        overview = build_overview(opened, interviews, leads=True)
     if json:
         print_json(
             {"participants": [_person_json(person) for person in overview.people], "withdrawn": overview.withdrawn}
@@ -92,7 +102,7 @@ def list_all(study: StudyOption = None, json: JsonOption = False) -> None:
         table.add_column(heading, overflow="fold")
     for person in overview.people:
         lines = person.interviews
-        summary = ", ".join(f"{line.interview.id} {line.interview.status}" for line in lines) or "none planned"
+        summary = ", ".join(f"{line.interview.id} {line.stage}" for line in lines) or "none planned"
         step = next((line.next.words for line in lines if line.next), "" if lines else "plan an interview")
         table.add_row(person.participant.pseudonym, escape(person.about), person.consent.words, summary, step)
     console().print(table)
@@ -108,20 +118,27 @@ def change(
     role: RoleOption = None,
     years: YearsOption = None,
     field: FieldOption = None,
+    attribute: AttributeOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Change a participant's details; options that you leave out stay unchanged.
 
-    Example: quaestor interview participant change P1 --years 8
+    Examples:
+
+        quaestor interview participant change P1 --years 8
+
+        quaestor interview participant change P1 --attribute seniority=senior
     """
-    from quaestor.interviews.participants.people import change_participant, parse_years
+    from quaestor.interviews.participants.people import change_participant, parse_attributes, parse_years
     from quaestor.interviews.repository import open_interviews
 
     typed = None if years is None else "" if (known := parse_years(years)) is None else known
     with open_interviews(chosen_study(study)) as interviews:
-        participant = change_participant(interviews, pseudonym, role, typed, field, actor or "")
+        participant = change_participant(
+            interviews, pseudonym, role, typed, field, actor or "", parse_attributes(attribute or ())
+        )
     if json:
         print_json(asdict(participant))
     else:
@@ -238,8 +255,10 @@ def _person_json(person: PersonLine) -> dict[str, Any]:
     return {
         **asdict(person.participant),
         "consent": consent_json(person.consent),
-        "interviews": [
-            {**asdict(line.interview), "next": line.next.name.lower() if line.next else None}
-            for line in person.interviews
-        ],
+        "interviews": [interview_json(line) for line in person.interviews],
     }
+
+
+def interview_json(line: InterviewLine) -> dict[str, Any]:
+    """Returns the JSON of an interview, its stage and its next step."""
+    return {**asdict(line.interview), "stage": line.stage, "next": line.next.name.lower() if line.next else None}

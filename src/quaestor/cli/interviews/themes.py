@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 if TYPE_CHECKING:
     from quaestor.render.table_model import Table
+    from quaestor.study.folder import Study
 
 RoundOption = Annotated[
     list[str] | None, typer.Option("--round", help="A closed round; repeat for several. Default: all closed rounds.")
@@ -23,9 +25,26 @@ def add_to(group: typer.Typer) -> None:
     group.command()(saturation)
 
 
+def _confirm_rounds(study: Study, rounds: list[str] | None, actor: str | None, *, yes: bool) -> None:
+    """Asks before the first view of the named rounds, by default of all closed rounds on transcripts."""
+    from quaestor.coding.session import open_coding
+    from quaestor.interviews.coding.decided_passages import list_coded_rounds
+    from quaestor.study.folder import has_journal
+
+    if yes or not has_journal(study):
+        return
+    with open_coding(study) as coding:
+        names = rounds or list_coded_rounds(coding.state)
+    confirm_views(study, names, actor, yes=yes)
+
+
 def themes(
     rounds: RoundOption = None,
+    by: Annotated[
+        str, typer.Option(metavar="ATTRIBUTE", help="Compare by role, years, field or an attribute of the study.")
+    ] = "",
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every table and figure here.")] = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -36,22 +55,29 @@ def themes(
 
         quaestor interview themes
 
+        quaestor interview themes --by role
+
         quaestor interview themes --out themes
     """
     from quaestor.interviews.repository import open_interviews
     from quaestor.interviews.themes.files import themes_json, write_themes
+    from quaestor.interviews.themes.participant_groups import build_attribute_tables, groups_json
     from quaestor.interviews.themes.quotations import read_themes
     from quaestor.interviews.themes.tables import themes_table
 
-    with open_interviews(chosen_study(study)) as interviews:
+    opened = chosen_study(study)
+    _confirm_rounds(opened, rounds, actor, yes=yes)
+    with open_interviews(opened) as interviews:
         results = read_themes(interviews, rounds or (), actor)
-        written = write_themes(interviews, results, out) if out is not None else []
+        tables = build_attribute_tables(results, [by]) if by else [themes_table(results)]
+        written = write_themes(interviews, results, out, by) if out is not None else []
     if out is not None:
         say(f"{number(len(written))} files written to {out}")
     if json:
-        print_json(themes_json(results))
+        print_json({**themes_json(results), **({"by": groups_json(results, by)} if by else {})})
         return
-    _print_table(themes_table(results))
+    for table in tables:
+        _print_table(table)
 
 
 def _print_table(table: Table, columns: int | None = None) -> None:
@@ -76,6 +102,7 @@ def _print_table(table: Table, columns: int | None = None) -> None:
 def quotations(
     code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or a theme including all of its codes.")],
     rounds: RoundOption = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -89,7 +116,9 @@ def quotations(
     from quaestor.interviews.themes.quotations import read_themes
     from quaestor.interviews.themes.tables import base_notes, with_surroundings
 
-    with open_interviews(chosen_study(study)) as interviews:
+    opened = chosen_study(study)
+    _confirm_rounds(opened, rounds, actor, yes=yes)
+    with open_interviews(opened) as interviews:
         results = read_themes(interviews, rounds or (), actor)
         name, matches = find_quotations(results, code)
     if json:
@@ -116,6 +145,7 @@ def quotations(
 
 def saturation(
     rounds: RoundOption = None,
+    yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -129,7 +159,9 @@ def saturation(
     from quaestor.interviews.themes.files import saturation_json
     from quaestor.interviews.themes.quotations import read_themes
 
-    with open_interviews(chosen_study(study)) as interviews:
+    opened = chosen_study(study)
+    _confirm_rounds(opened, rounds, actor, yes=yes)
+    with open_interviews(opened) as interviews:
         results = read_themes(interviews, rounds or (), actor)
     if json:
         print_json(saturation_json(results))

@@ -13,7 +13,7 @@ from quaestor.coding.model.conditions import find_asked
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import Label
 from quaestor.coding.model.phrases import find_words_before
-from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Practice, Rating
+from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Practice, Rating, read_passages
 from quaestor.coding.model.state import OPEN, RaterSlot, RoundState, State
 from quaestor.store.records import NewAct, new_key
 
@@ -188,6 +188,38 @@ def list_slot_labels(
 def _find_rating_until(round_state: RoundState, slot: RaterSlot, item: str, until: int) -> Rating | None:
     candidates = (round_state.ratings.get(rater, {}).get(item, ()) for rater in reversed(slot.raters))
     return next((rating for ratings in candidates for rating in reversed(ratings) if rating.number <= until), None)
+
+
+def list_rated_passages(
+    state: State, name: str, facet: str, version: int | None = None
+) -> list[tuple[str, str, list[tuple[int, int, str]] | None]]:
+    """Returns (item, rater, passages) for a facet that codes passages, each passage as (start, end, code).
+
+    In-vivo passages have no code and are left out, as in the labels. The passages are None if the rater could not
+    judge, or if a code cannot be read under this version of the codebook.
+    """
+    round_state = state.round(name)
+    rated = []
+    for slot in round_state.slots:
+        for item in slot.items[0]:
+            rating = None if item in round_state.gone else round_state.rating_in_slot(slot, item)
+            if rating is not None:
+                rated.append((item, slot.label, _list_passages(state, rating, facet, version)))
+    return rated
+
+
+def _list_passages(state: State, rating: Rating, facet: str, version: int | None) -> list[tuple[int, int, str]] | None:
+    answer = rating.answers.get(facet)
+    if answer is None or answer == CANNOT_JUDGE:
+        return None
+    passages = []
+    for passage in read_passages(answer):
+        code = _read(state, rating, passage.code, version, "") if passage.code else ""
+        if code is None:
+            return None
+        if code:
+            passages.append((passage.start, passage.end, code))
+    return passages
 
 
 def list_drift_labels(state: State, name: str, earlier: str, facet: str) -> list[ComparedLabel]:

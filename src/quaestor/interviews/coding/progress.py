@@ -131,6 +131,18 @@ def find_coding_steps(interviews: Interviews) -> dict[str, CodingStep]:
     return {interview.id: steps.get(interview.id, later) for interview in interviews.interviews()}
 
 
+BEING_CODED, CODED = "being coded", "coded"
+
+
+def find_coding_stages(interviews: Interviews) -> dict[str, str]:
+    """Returns which interviews are being coded or were coded; it tells nothing about what raters said."""
+    with interviews.coding.locked_state() as state:
+        counts_by_interview = _count_by_interview(state)
+    return {
+        name: BEING_CODED if counts.opened else CODED for name, counts in counts_by_interview.items() if counts.rated
+    }
+
+
 def _plan_late_interview(closed: Collection[str]) -> CodingStep:
     """Returns the next step of an interview that was added after the rounds were closed."""
     words = "in no round yet: build items with `quaestor interview items`, then open a new round"

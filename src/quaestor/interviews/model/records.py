@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -222,6 +223,8 @@ class Participant:
     years: float | None = None
     field: str = ""
     synthetic: bool = False
+    attributes: Mapping[str, str] = dataclasses.field(default_factory=dict, hash=False)
+    """Further attributes that study.toml declares, such as seniority; only those that are known."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +275,8 @@ def describe_participant(participant: Participant) -> str:
     """Describes a participant in one line that contains no name."""
     years = "" if participant.years is None else f"{participant.years:g} year{'' if participant.years == 1 else 's'}"
     synthetic = "synthetic" if participant.synthetic else ""
-    return " · ".join(part for part in (participant.role, years, participant.field, synthetic) if part)
+    more = [f"{name}: {value}" for name, value in participant.attributes.items()]
+    return " · ".join(part for part in (participant.role, years, participant.field, *more, synthetic) if part)
 
 
 def format_clock(seconds: float | None) -> str:

@@ -73,7 +73,7 @@ def _list_settings_texts(study: Study) -> Iterator[Text]:
 
 def _list_notes(interviews: Interviews) -> Iterator[Text]:
     for person in interviews.participants():
-        for what, words in (("role", person.role), ("field", person.field)):
+        for what, words in (("role", person.role), ("field", person.field), *person.attributes.items()):
             yield PARTICIPANT, f"the {what} of {person.pseudonym}", words
     for interview in interviews.interviews():
         talk = read_conversation(interviews, interview.id)

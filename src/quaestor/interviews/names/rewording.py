@@ -19,7 +19,13 @@ from quaestor.interviews.names.known_names import NAME, get_finder
 from quaestor.interviews.repository import GUIDES, Interviews
 from quaestor.store.records import NewAct
 
-_WRITTEN = {NOTE: ("text",), MARK: ("text",), TICK: ("other",), "participant": ("role", "field")}
+_WRITTEN = {
+    NOTE: ("text",),
+    MARK: ("text",),
+    TICK: ("other",),
+    "participant": ("role", "field", "attributes"),
+    "consent": ("how",),
+}
 """The free-text fields of each kind of entry."""
 _BESIDE = {"transcript": ("left_out",)}
 """Text in a transcript's file that is not part of the conversation."""

@@ -12,6 +12,7 @@ from quaestor.interviews.themes.co_occurrence import SATURATION, TOGETHER, compu
 from quaestor.interviews.themes.figures import CODE_MAP, draw_figure
 from quaestor.interviews.themes.figures import SATURATION as SATURATION_FIGURE
 from quaestor.interviews.themes.figures import TOGETHER as TOGETHER_FIGURE
+from quaestor.interviews.themes.participant_groups import TABLES, build_attribute_tables, explain_missing_groups
 from quaestor.interviews.themes.quotations import read_visible_themes
 from quaestor.interviews.themes.records import InterviewThemes
 from quaestor.interviews.themes.tables import MATRIX, QUOTATIONS, THEMES, base_notes
@@ -45,11 +46,17 @@ class ThemesPage:
     base: tuple[str, ...]
     """Notes that apply to all tables."""
     stops: tuple[str, ...] = ()
+    by: str = ""
+    """The attribute of participants that the reader chose to compare by."""
+    missing: str = ""
+    """Why there is no table by this attribute."""
 
 
-def themes_page_seen(interviews: Interviews, viewer: Viewer) -> ThemesPage:
+def themes_page_seen(interviews: Interviews, viewer: Viewer, by: str = "") -> ThemesPage:
     """Builds the page for a viewer, cached as long as what they may see stays the same."""
     themes = read_visible_themes(interviews, viewer)
+    if by:  # first, so that a reader's mistake is not cached
+        return _compare_by(themes_page_seen(interviews, viewer), by)
     what = f"page of themes: {viewer.role}, {themes.rounds}"
     return interviews.computed_once(what, themes, lambda: themes_page(themes))
 
@@ -66,10 +73,21 @@ def themes_page(themes: InterviewThemes) -> ThemesPage:
     return ThemesPage(themes, tuple(sections), base, stops)
 
 
+def _compare_by(page: ThemesPage, by: str) -> ThemesPage:
+    """Adds the table of themes by an attribute, in front of the others of its kind."""
+    table = next(iter(build_attribute_tables(page.themes, [by])), None)
+    if table is None:
+        return replace(page, by=by, missing=explain_missing_groups(page.themes, by))
+    others = [section for section in page.sections if section.table.id != table.id]
+    section = _section(page.themes, table, set(page.base))
+    return replace(page, sections=(*others[:1], section, *others[1:]), by=by)
+
+
 def _section(themes: InterviewThemes, table: Table, common_notes: set[str]) -> ThemeSection:
     notes = tuple(note for note in table.notes if note not in common_notes)
     known = {code.id for code in themes.codes} | {code.theme for code in themes.codes}
-    codes = {row.key: row.key.removesuffix(" itself") for row in table.rows()} if table.id in (THEMES, MATRIX) else {}
+    has_codes = table.id in (THEMES, MATRIX) or table.id.startswith(TABLES)
+    codes = {row.key: row.key.removesuffix(" itself") for row in table.rows()} if has_codes else {}
     theme_section = ThemeSection(table, notes=notes, codes={row: code for row, code in codes.items() if code in known})
     if table.id not in _FIGURES:
         return theme_section

@@ -16,6 +16,7 @@ from quaestor.base.names import join_with_or
 from quaestor.coding.session import require_lead
 from quaestor.interviews.left_out_turns import record_left_out_turns
 from quaestor.interviews.model.guide_file import parse_guide
+from quaestor.interviews.participants.people import clean_line
 from quaestor.interviews.repository import PLANS, Interviews, list_guide_files
 from quaestor.people.credentials import hash_token
 from quaestor.store.records import NewAct, new_key
@@ -25,8 +26,8 @@ from quaestor.study.folder import Study
 
 ACCEPTED, DECLINED = "accepted", "declined"
 BY_LINK, ON_PAPER, SPOKEN = "by link", "on paper", "spoken"
-HOW = (ON_PAPER, SPOKEN)
-"""How consent can be given without a link."""
+HOW = (ON_PAPER, SPOKEN, "by e-mail", "in the recording")
+"""Suggestions for how consent was given without a link; any other text is accepted too."""
 AGREEMENT = "agreement"
 DEFAULT_FILE = "agreement.md"
 _LONGEST = 200_000
@@ -203,12 +204,16 @@ def require_consent(interviews: Interviews, participant: str, what: str) -> Part
 def record_consent(
     interviews: Interviews, participant: str, what: str, how: str, actor: str = "", version: int | None = None
 ) -> ParticipantConsent:
-    """Records a participant's answer, on paper or spoken, to the form in force or to an earlier version."""
+    """Records a participant's answer to the form in force or to an earlier version, and how it was given."""
     interviews.participant(participant)
     if what not in (ACCEPTED, DECLINED):
         raise InputError(f"{what[:40]!r} is not a valid consent: use {ACCEPTED} or {DECLINED}")
-    if how not in HOW:
-        raise InputError(f"{how[:40]!r} is not a valid way to give consent: use {join_with_or(HOW)}")
+    how = clean_line("way in which consent was given", how)
+    if not how or how.casefold() == BY_LINK:
+        problem = (
+            f"{BY_LINK!r} is recorded when they use their link" if how else "it is not known how consent was given"
+        )
+        raise InputError(f"{problem}: describe it, for example {join_with_or(HOW)}")
     current = require_form_in_force(interviews).version
     if version is not None and not 1 <= version <= current:
         raise InputError(f"there is no version {version} of the consent form: version {current} is in force")

@@ -7,10 +7,11 @@ by the lead, and appear in no message and no journal.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.base.names import suggest
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import is_searchable
 from quaestor.interviews.free_text import WITHDRAW_ACT
@@ -47,17 +48,19 @@ def add_participant(
     actor: str = "",
     synthetic: bool = False,
     key: str = "",
+    attributes: Mapping[str, str] | None = None,
 ) -> Participant:
     """Adds a participant under the next unused pseudonym; the same key returns the same participant."""
-    about = Participant("", _clean_line("role", role), _require_years(years), _clean_line("field", domain), synthetic)
+    known = _check_attributes(interviews, {}, attributes or {})
+    about = Participant(
+        "", clean_line("role", role), _require_years(years), clean_line("field", domain), synthetic, known
+    )
     gone = [*interviews.file.list_erased(), *interviews.file.list_withdrawn(), *list_withdrawn(interviews)]
 
     def first(known: Sequence[SealedEntry]) -> list[NewEntry]:
         sent = next((entry for entry in known if key and entry.key == key), None)
         name = sent.participant if sent else build_next_pseudonym([*(entry.participant for entry in known), *gone])
-        return [
-            _build_entry(interviews, Participant(name, about.role, about.years, about.field, synthetic), actor, key)
-        ]
+        return [_build_entry(interviews, replace(about, pseudonym=name), actor, key)]
 
     return read_participants(interviews.file.add_computed(first, about=""))[0]
 
@@ -69,15 +72,17 @@ def change_participant(
     years: float | str | None = None,
     domain: str | None = None,
     actor: str = "",
+    attributes: Mapping[str, str] | None = None,
 ) -> Participant:
-    """Changes what is known about a participant; arguments left out stay, an empty text for years means unknown."""
+    """Changes what is known about a participant; what is left out stays, and an empty text means unknown."""
     now = interviews.participant(pseudonym)
     changed = Participant(
         pseudonym,
-        now.role if role is None else _clean_line("role", role),
+        now.role if role is None else clean_line("role", role),
         now.years if years is None else _require_years(None if isinstance(years, str) else years),
-        now.field if domain is None else _clean_line("field", domain),
+        now.field if domain is None else clean_line("field", domain),
         now.synthetic,
+        _check_attributes(interviews, now.attributes, attributes or {}),
     )
     interviews.file.add(_build_entry(interviews, changed, actor, ""))
     return changed
@@ -137,6 +142,7 @@ def _build_entry(interviews: Interviews, participant: Participant, actor: str, k
         "years": participant.years,
         "field": participant.field,
         "synthetic": participant.synthetic,
+        **({"attributes": dict(participant.attributes)} if participant.attributes else {}),
     }
     by, now = actor or interviews.coding.lead, interviews.now()
     if key:
@@ -144,7 +150,37 @@ def _build_entry(interviews: Interviews, participant: Participant, actor: str, k
     return NewEntry("participant", by, content, participant.pseudonym, "", now)
 
 
-def _clean_line(what: str, text: str) -> str:
+def _check_attributes(interviews: Interviews, known: Mapping[str, str], typed: Mapping[str, str]) -> dict[str, str]:
+    """Returns the known attributes with the typed ones; raises InputError for what study.toml does not declare."""
+    declared = interviews.study.settings.interviews.attributes
+    attributes = dict(known)
+    for name, text in typed.items():
+        if name not in declared:
+            options = f"choose from: {suggest(name, declared)}, or " if declared else ""
+            raise InputError(
+                f"participants have no attribute {name[:60]!r}; {options}declare it in [interviews.attributes] of "
+                "study.toml"
+            )
+        value, values = clean_line(name, text), declared[name]
+        spelled = {option.casefold(): option for option in values}
+        if value and values and value.casefold() not in spelled:
+            raise InputError(f"{name} is {value[:60]!r}; choose from: {suggest(value, values)}")
+        attributes[name] = spelled.get(value.casefold(), value)
+    return {name: value for name, value in attributes.items() if value}
+
+
+def parse_attributes(typed: Sequence[str]) -> dict[str, str]:
+    """Parses attributes as NAME=VALUE; an empty value means unknown."""
+    attributes = {}
+    for text in typed:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise InputError(f"{text[:60]!r} is not an attribute: write NAME=VALUE, such as seniority=senior")
+        attributes[name.strip()] = value
+    return attributes
+
+
+def clean_line(what: str, text: str) -> str:
     """Returns a text as one line; raises InputError if it is too long or has unprintable characters."""
     words = " ".join(text.split())
     if not words.isprintable():  # a terminal would execute control sequences
@@ -165,8 +201,8 @@ def _require_years(years: float | None) -> float | None:
 def _check_contact(contact: Contact) -> Contact:
     """Returns tidied contact data; an error names the field and never quotes its content."""
     more = contact.more.strip()
-    name, email = _clean_line("name", contact.name), _clean_line("e-mail address", contact.email)
-    checked = Contact(name, email, _clean_line("telephone number", contact.telephone), more)
+    name, email = clean_line("name", contact.name), clean_line("e-mail address", contact.email)
+    checked = Contact(name, email, clean_line("telephone number", contact.telephone), more)
     if checked.name and not is_searchable(checked.name):
         raise InputError(
             "the name has fewer than two letters, digits or symbols, or only symbols, so it cannot be searched for in "

@@ -13,6 +13,7 @@ from quaestor.interviews.themes.co_occurrence import (
     build_co_occurrence_table,
     build_saturation_table,
 )
+from quaestor.interviews.themes.participant_groups import TABLES, build_attribute_tables, explain_missing_tables
 from quaestor.interviews.themes.records import InterviewThemes, Quotation, select_quotations
 from quaestor.interviews.themes.tables import (
     MATRIX,
@@ -42,15 +43,17 @@ def build_interview_tables(themes: InterviewThemes, used_ids: Collection[str] = 
         return name
 
     called = {name: free(name) for name in _EVERYWHERE}
+    overall = themes_table(themes)
     first = [
-        themes_table(themes),
+        replace(overall, notes=(*overall.notes, *explain_missing_tables(themes))),
         matrix_table(themes),
         build_saturation_table(themes),
         build_co_occurrence_table(themes),
     ]
     own = [replace(table, id=free(table.id)) for table in (*reference_tables(themes), *field_tables(themes))]
+    by_group = [replace(table, id=free(table.id)) for table in build_attribute_tables(themes)]
     known = [replace(table, id=called[table.id]) for table in (*first, quotations_table(themes))]
-    return [*known[:-1], *own, known[-1]]
+    return [known[0], *by_group, *known[1:-1], *own, known[-1]]
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,8 @@ class CellQuotations:
 
 def find_quotations_behind(themes: InterviewThemes, cell: str, used_ids: Collection[str] = ()) -> CellQuotations:
     """Finds the quotations behind `TABLE:ROW:COLUMN`."""
+    if cell.startswith(TABLES):  # the desk compares by attributes that study.toml does not name
+        themes = replace(themes, compared=tuple(attribute.name for attribute in themes.attributes))
     tables = {table.id: table for table in build_interview_tables(themes, used_ids)}
     name, _, rest = cell.partition(":")
     if name not in tables:

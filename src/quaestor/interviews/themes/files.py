@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,24 @@ from quaestor.interviews.repository import Interviews
 from quaestor.interviews.themes.cells import build_interview_tables
 from quaestor.interviews.themes.co_occurrence import compute_saturation, describe_stop, find_pairs
 from quaestor.interviews.themes.figures import draw_figures
+from quaestor.interviews.themes.quotations import guard_groups
 from quaestor.interviews.themes.records import InterviewThemes, Quotation, Reference, count_mentions
 from quaestor.measures.co_occurrence import participant_shares
 from quaestor.render.figures.export import write_figure
 from quaestor.render.tables.files import write_table
 
 
-def write_themes(interviews: Interviews, themes: InterviewThemes, folder: Path) -> list[Path]:
-    """Writes tables, figures and `themes.json` to a folder; raises StateError while a known name is left."""
+def write_themes(interviews: Interviews, themes: InterviewThemes, folder: Path, by: str = "") -> list[Path]:
+    """Writes tables, figures and `themes.json` to a folder; raises StateError while a known name is left.
+
+    Files leave the study, so small groups of participants are one, also in the table by the attribute `by`.
+    """
     refuse_names_in(interviews)
+    guarded = guard_groups(interviews, themes)
+    if by and by not in themes.compared:
+        guarded = replace(guarded, compared=(*themes.compared, by))
     folder.mkdir(parents=True, exist_ok=True)
-    written = [path for table in build_interview_tables(themes) for path in write_table(table, folder / "tables")]
+    written = [path for table in build_interview_tables(guarded) for path in write_table(table, folder / "tables")]
     written += [path for figure in draw_figures(themes) for path in write_figure(figure, folder / "figures")]
     whole = folder / "themes.json"
     document = {**themes_json(themes), "quotations": [quotation_json(quotation) for quotation in themes.quotations]}

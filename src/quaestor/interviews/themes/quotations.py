@@ -26,9 +26,11 @@ from quaestor.interviews.model.records import Asks, SpokenTurn, Transcript
 from quaestor.interviews.names.masking import build_masker, mask_transcript
 from quaestor.interviews.participants.consent import list_declined
 from quaestor.interviews.repository import Interviews
+from quaestor.interviews.themes.participant_groups import list_attributes
 from quaestor.interviews.themes.records import (
     ContextTurn,
     InterviewThemes,
+    ParticipantAttribute,
     Quotation,
     QuotationPart,
     Reference,
@@ -53,6 +55,14 @@ def mask_themes(interviews: Interviews, themes: InterviewThemes) -> InterviewThe
         references=tuple(_reference(mask, reference, ids) for reference in themes.references),
         unused=tuple(words[name] for name in themes.unused),
         undecided=tuple(words[name] for name in themes.undecided),
+        attributes=tuple(_attribute(mask, attribute) for attribute in themes.attributes),
+    )
+
+
+def _attribute(mask: Callable[[str], str], attribute: ParticipantAttribute) -> ParticipantAttribute:
+    values = tuple(dict.fromkeys(mask(value) for value in attribute.values))
+    return replace(
+        attribute, values=values, by_participant={who: mask(value) for who, value in attribute.by_participant.items()}
     )
 
 
@@ -108,10 +118,17 @@ def read_visible_themes(interviews: Interviews, viewer: Viewer) -> InterviewThem
         return _build_themes(interviews, coded) if is_lead else _without_names(interviews, coded)
 
     # Ratings in an open round change neither `changed` nor, unless they contain free text, the files.
-    mark = (changed, interviews.version(), interviews.study.settings.study.seed)
+    settings = interviews.study.settings
+    mark = (changed, interviews.version(), settings.study.seed, settings.interviews)
     what = f"themes {'of the lead' if is_lead else 'without names'}: {rounds}"
     themes = interviews.computed_once(what, mark, gathered)
-    return replace(themes, hidden=hidden, undecided=themes.undecided if sees_ratings else ())
+    shown = replace(themes, hidden=hidden, undecided=themes.undecided if sees_ratings else ())
+    return shown if is_lead else guard_groups(interviews, shown)
+
+
+def guard_groups(interviews: Interviews, themes: InterviewThemes) -> InterviewThemes:
+    """Returns the results as they may leave the study: small groups of participants are shown as one."""
+    return replace(themes, smallest_group=interviews.study.settings.interviews.smallest_group)
 
 
 def _why_not_yet(state: State, name: str) -> str:
@@ -168,9 +185,11 @@ def _build_themes(
     facets = {require_passage_facet(state.round(name).plan).codes for name in coded.rounds}
     offered = [code.id for facet in facets for code in book.active(facet) if not book.children(code.id)]
     unused = [code for code in offered if code not in {code_used.id for code_used in codes}]
-    synthetic = {participant.pseudonym for participant in interviews.participants() if participant.synthetic}
+    participants, settings = interviews.participants(), interviews.study.settings
+    synthetic = {participant.pseudonym for participant in participants if participant.synthetic}
     events, same_day = _list_events(interviews, coded.interviews)
     order = tuple((name, transcripts[name].participant) for event in events for name in event)
+    coded_people = {participant for _, participant in order}
     return InterviewThemes(
         coded.rounds,
         quotations,
@@ -192,7 +211,11 @@ def _build_themes(
         coded.simulated,
         any(participant in synthetic for _, participant in order),
         blindness=tuple(list_blindness_notes(state.round(name) for name in coded.rounds)),
-        seed=interviews.study.settings.study.seed,
+        seed=settings.study.seed,
+        attributes=list_attributes(
+            [person for person in participants if person.pseudonym in coded_people], settings.interviews
+        ),
+        compared=settings.interviews.themes_by,
     )
 
 

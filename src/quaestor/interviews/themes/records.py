@@ -128,6 +128,17 @@ class Reference:
 
 
 @dataclass(frozen=True)
+class ParticipantAttribute:
+    """What is known about participants in one respect, such as their role."""
+
+    name: str
+    values: tuple[str, ...]
+    """The values in use, in their order."""
+    by_participant: Mapping[str, str]
+    """Participants without a value are not in it."""
+
+
+@dataclass(frozen=True)
 class InterviewThemes:
     """The results of all coded interviews of a study."""
 
@@ -167,6 +178,11 @@ class InterviewThemes:
     hidden: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
     """Why the viewer may not see a round's decisions, by round."""
     seed: int = 0
+    attributes: tuple[ParticipantAttribute, ...] = ()
+    compared: tuple[str, ...] = ()
+    """The attributes by which study.toml compares themes."""
+    smallest_group: int = 0
+    """Groups of fewer participants are shown as one; 0 for the lead, who sees all groups."""
 
     @property
     def unsettled(self) -> int:

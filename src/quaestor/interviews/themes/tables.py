@@ -103,7 +103,7 @@ def themes_table(themes: InterviewThemes) -> Table:
         for code in codes:
             title = code.name if code.id != theme else f"{name}, no further"
             cells = _cells(shares[code.id], sum(two.code == code.id for two in own), select_by(CODE, code.id))
-            rows.append(Row(_key(code, codes), title, cells))
+            rows.append(Row(build_row_key(code, codes), title, cells))
         groups.append(Group(name, tuple(rows)))
     columns = (
         Column("participants", "participants"),
@@ -117,7 +117,7 @@ def themes_table(themes: InterviewThemes) -> Table:
     return Table(THEMES, "Themes by participants", "code", columns, tuple(groups), notes=notes)
 
 
-def _key(code_used: UsedCode, codes: Sequence[UsedCode]) -> str:
+def build_row_key(code_used: UsedCode, codes: Sequence[UsedCode]) -> str:
     """Returns the key of a code's row; a theme with further codes is the row of all of them."""
     return f"{code_used.id} itself" if code_used.id == code_used.theme and len(codes) > 1 else code_used.id
 
@@ -146,7 +146,7 @@ def matrix_table(themes: InterviewThemes) -> Table:
             ]
             cells.append(_times(int(rows[code.id].sum()), select_by(CODE, code.id)))
             title = code.name if code.id != theme else f"{name}, no further"
-            theme_rows.append(Row(_key(code, codes), title, tuple(cells)))
+            theme_rows.append(Row(build_row_key(code, codes), title, tuple(cells)))
         groups.append(Group(name, tuple(theme_rows)))
     bottom = [
         _times(int(times), select_by(PARTICIPANT, who))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -21,22 +22,31 @@ from quaestor.measures.agreement.confusion import (
 )
 from quaestor.measures.agreement.statistics import STATISTICS, Ratings, choose_weights, list_codes
 from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, find_patterns
+from quaestor.measures.agreement.unitizing import CodedText
 from quaestor.measures.records import Agreement, CodeAgreement, Estimate, PairAgreement, Scale
 
 _KAPPA_BANDS = ((0.20, "slight"), (0.40, "fair"), (0.60, "moderate"), (0.80, "substantial"))
 _HIGH_PERCENT, _LOW_KAPPA, _SKEWED, _BIASED, _FEW = 0.8, 0.6, 0.5, 0.3, 20
 
 
-def agreement(table: RatingTable, *, facet: str, scale: Scale = "nominal", seed: int = 0) -> Agreement:
+def agreement(
+    table: RatingTable,
+    *,
+    facet: str,
+    scale: Scale = "nominal",
+    seed: int = 0,
+    texts: Sequence[CodedText] | None = None,
+) -> Agreement:
     """Computes the agreement of the raters on one facet, with everything needed to judge it.
 
+    With the `texts` behind the items, it also has the coefficients that compare passages.
     Degenerate data give undefined estimates with a reason; raises InputError for a scale that does not fit the labels.
     """
     weights = choose_weights(table, scale)
     patterns = find_patterns(table)
     both = build_contingency(table) if len(table.raters) == 2 else None
     counts = both.counts if both else None
-    ratings = Ratings(patterns, counts, weights, seed)
+    ratings = Ratings(patterns, counts, weights, seed, texts)
     computed = {name: statistic.compute(ratings) for name, statistic in STATISTICS.items()}
     estimates = {name: estimate for name, estimate in computed.items() if estimate is not None}
     prevalence, bias = prevalence_index(patterns), bias_index(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from quaestor.measures.agreement.chance_corrected import (
     quadratic_weights,
 )
 from quaestor.measures.agreement.table import Floats, Patterns, RatingTable, sort_labels
+from quaestor.measures.agreement.unitizing import CodedText, cu_alpha, list_passage_codes, u_alpha, u_alpha_binary
 from quaestor.measures.records import Agreement, Estimate, Scale
 
 
@@ -67,6 +68,8 @@ class Ratings:
     """For exactly two raters: their contingency table."""
     weights: Weights
     seed: int
+    texts: Sequence[CodedText] | None = None
+    """The texts with the passages behind the ratings, if agreement is computed by passage."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,23 @@ def _compute_alpha(ratings: Ratings) -> Estimate:
     return krippendorff_alpha(ratings.patterns, ratings.weights.distance, seed=ratings.seed)
 
 
+def _compute_u_alpha(ratings: Ratings) -> Estimate | None:
+    return None if ratings.texts is None else u_alpha(ratings.texts, seed=ratings.seed)
+
+
+def _compute_u_alpha_binary(ratings: Ratings) -> Estimate | None:
+    """Returns None for a single code, whose uα is binary already."""
+    if ratings.texts is None or len(list_passage_codes(ratings.texts)) < 2:
+        return None
+    return u_alpha_binary(ratings.texts, seed=ratings.seed)
+
+
+def _compute_cu_alpha(ratings: Ratings) -> Estimate | None:
+    if ratings.texts is None or len(list_passage_codes(ratings.texts)) < 2:
+        return None
+    return cu_alpha(ratings.texts, seed=ratings.seed)
+
+
 def _name_kappa(agreement: Agreement) -> str:
     return "Cohen's κ" if agreement.kappa_kind == "cohen" else "Fleiss' κ"
 
@@ -158,6 +178,9 @@ STATISTICS: dict[str, Statistic] = {
             _compute_alpha,
             choice="Krippendorff's alpha",
         ),
+        Statistic("u_alpha", lambda agreement: "Krippendorff's uα (passages)", _compute_u_alpha),
+        Statistic("u_alpha_binary", lambda agreement: "uα of coded or not", _compute_u_alpha_binary),
+        Statistic("cu_alpha", lambda agreement: "cuα of the codes", _compute_cu_alpha),
     )
 }
 """The statistics in display order."""

@@ -33,6 +33,7 @@ from quaestor.publication.report.write import MARK, Report, write_audit_page, wr
 from quaestor.publication.results import figures
 from quaestor.publication.results.item_columns import YEAR, StudyResults, find_synthetic_note
 from quaestor.publication.results.joint_display import build_joint_part
+from quaestor.publication.results.memos import build_memos_part
 from quaestor.publication.results.round_tables import RoundResults, compute_round_results
 from quaestor.publication.results.threats import list_threats
 from quaestor.publication.results.values import Computed, list_failures
@@ -103,6 +104,9 @@ def build_report(
             joint = build_joint_part(computed.coding, notify) if computed.coding else None
             parts += [joint] if joint is not None else []
             parts += _build_parts(computed, ready, [*publication.tables, *_list_tables(parts)], notify)
+            used_names = {*publication.tables, *_list_tables(parts)}
+            memos = build_memos_part(computed.coding, used_names, notify) if computed.coding else None
+            parts += [memos] if memos is not None else []
             audit = audit_study(publication) if with_audit and read_printed(study) is not None else None
             columns = _list_round_items(study, rounds) if rounds is not None else None
             report = _report(publication, figures, parts, columns, has_audit=audit is not None)

@@ -164,6 +164,36 @@ class ReportSettings(Settings):
     """Additional threats to validity, written by the lead."""
     themes_by: tuple[Name, ...] = ()
     """The questions of surveys by whose answers the themes of open answers are crossed."""
+    memos: bool | tuple[Name, ...] = False
+    """Whether an appendix has the memos of raters: of all closed rounds, or of some."""
+
+
+PARTICIPANT_ATTRIBUTES = ("role", "years", "field")
+"""What every participant of interviews can have; study.toml declares further attributes."""
+
+
+class InterviewSettings(Settings):
+    """Attributes of interview participants, and the comparisons that are published."""
+
+    attributes: dict[Name, tuple[Name, ...]] = Field(default_factory=dict)
+    """By attribute the values that it can have, in their order; none means any text."""
+    themes_by: tuple[Name, ...] = ()
+    """The attributes by which the report compares themes."""
+    smallest_group: Annotated[int, Field(ge=2)] = 5
+    """Groups with fewer participants are published as one."""
+
+    @model_validator(mode="after")
+    def _check_attributes(self) -> Self:
+        for name, values in self.attributes.items():
+            if name in PARTICIPANT_ATTRIBUTES:
+                raise ValueError(f"attributes.{name} is known for every participant: remove it, or rename it")
+            if len({value.casefold() for value in values}) < len(values):
+                raise ValueError(f"attributes.{name} names a value twice: name each once")
+        known = (*PARTICIPANT_ATTRIBUTES, *self.attributes)
+        for name in self.themes_by:
+            if name not in known:
+                raise ValueError(f"themes_by names {name!r}; choose from: {', '.join(known)}")
+        return self
 
 
 class AttributeSettings(Settings):

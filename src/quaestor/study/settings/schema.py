@@ -31,6 +31,7 @@ from quaestor.study.settings.evidence import (
 from quaestor.study.settings.publication import (
     AttributeSettings,
     FindingSettings,
+    InterviewSettings,
     JointDisplaySettings,
     MeasureSettings,
     PublishedTableSettings,
@@ -94,6 +95,7 @@ class StudySettings(Settings):
     """By survey."""
     report: ReportSettings = ReportSettings()
     joint_display: JointDisplaySettings = JointDisplaySettings()
+    interviews: InterviewSettings = InterviewSettings()
     store: StoreSettings = StoreSettings()
 
     @model_validator(mode="after")

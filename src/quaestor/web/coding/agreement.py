@@ -22,6 +22,7 @@ from quaestor.coding.agreement_access import (
 )
 from quaestor.coding.confusion import build_matrix_rows, list_confused_items
 from quaestor.coding.pages.agreement import AgreementRequest, AgreementView, build_agreement_view, build_csv_rows
+from quaestor.coding.rating import codes_passages
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
@@ -56,7 +57,9 @@ class AgreementPages(Pages):
         coding = self._coding
         selection = _parse_request(request)
         view = await self.work(lambda: build_agreement_view(coding, name, who, selection))
-        return self.page(request, "agreement.html", {"view": view, **_links(request, name, view)})
+        links = _links(request, name, view)
+        links["passages_link"] = link_to(request, "code-agreement", name=name) if codes_passages(coding, name) else ""
+        return self.page(request, "agreement.html", {"view": view, **links})
 
     async def look(self, request: Request) -> Response:
         """Records that the visitor views the agreement, then shows it."""

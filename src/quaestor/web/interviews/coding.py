@@ -20,9 +20,11 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
+from quaestor.coding.agreement_access import find_access
 from quaestor.coding.model.state import State
 from quaestor.coding.rating import codes_passages, require_passages
 from quaestor.coding.rating_files import WrongStudy
+from quaestor.coding.session import CodingSession
 from quaestor.interviews.coding.acts import (
     PassageSubmission,
     ReadTurns,
@@ -33,6 +35,7 @@ from quaestor.interviews.coding.acts import (
     is_different,
     list_passages_shown,
 )
+from quaestor.interviews.coding.code_agreement import PASSAGE, UNITS, find_agreement_by_code
 from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_adoptable_codes, list_in_vivo_passages
 from quaestor.interviews.coding.progress import count_round_progress
 from quaestor.interviews.pages.coding_sheet import (
@@ -307,11 +310,25 @@ def _highlight_json(mark: Highlight) -> dict[str, Any]:
     return {"start": mark.start, "end": mark.end, **{name: value for name, value in more.items() if value}}
 
 
-class InVivoPages(Pages):
-    """In-vivo codes, for the lead once a round is closed."""
+class CodedRoundPages(Pages):
+    """A round on transcripts: its agreement on each code, and in-vivo codes, for the lead once it is closed."""
 
     def routes(self) -> Sequence[BaseRoute]:
-        return [Route("/rounds/{name}/in-vivo", self.in_vivo, methods=["GET", "POST"], name="in-vivo")]
+        return [
+            Route("/rounds/{name}/code-agreement", self.code_agreement, methods=["GET"], name="code-agreement"),
+            Route("/rounds/{name}/in-vivo", self.in_vivo, methods=["GET", "POST"], name="in-vivo"),
+        ]
+
+    async def code_agreement(self, request: Request) -> Response:
+        """Shows the agreement on each code; before the first view, the page of agreement asks."""
+        name, who = request.path_params["name"], require_visitor(request).name
+        unit = request.query_params.get("by", PASSAGE)
+        interviews = await self.work(lambda: self._interviews(name))
+        access = await self.work(lambda: _find_access(interviews.coding, name, who))
+        if access != "now":
+            return self.go(request, "agreement", name=name)
+        result = await self.work(lambda: find_agreement_by_code(interviews, name, unit, who))
+        return self.page(request, "code_agreement.html", {"result": result, "units": UNITS})
 
     def _interviews(self, name: str) -> Interviews:
         require_passages(self.session.desk.coding, name)
@@ -352,3 +369,8 @@ class InVivoPages(Pages):
         adopt(
             self._interviews(name).coding, name, fields.get("item", ""), start, end, code, require_visitor(request).name
         )
+
+
+def _find_access(coding: CodingSession, name: str, who: str) -> str:
+    with coding.locked_state() as state:
+        return find_access(state, name, who, coding.lead).may

@@ -89,6 +89,7 @@ class InterviewPages(Pages):
         overview = await self.work(lambda: build_overview(self.session.latest, self.session.interviews_if_any, leads))
         erasing = await self.pending_erasures()
         context = {"overview": overview, "erasing": erasing, "typed": {}, "leads": leads, **_shared(request), **more}
+        context["declared"] = self.session.latest.settings.interviews.attributes
         return self.page(request, "interviews.html", context, status)
 
     async def add(self, request: Request) -> Response:
@@ -99,7 +100,9 @@ class InterviewPages(Pages):
         def added() -> str:
             role, field = fields.get("role", ""), fields.get("field", "")
             years = parse_years(fields.get("years", ""))
-            return add_participant(self.session.interviews, role, years, field, who, key=key).pseudonym
+            interviews = self.session.interviews
+            more = _read_attributes(interviews, fields)
+            return add_participant(interviews, role, years, field, who, key=key, attributes=more).pseudonym
 
         try:
             name = await self.work(added)
@@ -159,6 +162,7 @@ class InterviewPages(Pages):
             lambda: build_person_line(require_participant(self._open_interviews(), name), name, leads)
         )
         context = {"person": line, "guides": tuple(list_guide_files(self.session.latest)), "how": HOW, "leads": leads}
+        context["declared"] = self.session.latest.settings.interviews.attributes
         context["kept_contact"] = request.query_params.get("kept") == "contact"
         return self.page(
             request, "participant.html", {**context, "typed": {}, "link": "", **_shared(request), **more}, status
@@ -175,7 +179,8 @@ class InterviewPages(Pages):
             case "change":
                 years = parse_years(fields.get("years", ""))
                 role, domain = fields.get("role", ""), fields.get("field", "")
-                change_participant(interviews, name, role, "" if years is None else years, domain, who)
+                more = _read_attributes(interviews, fields)
+                change_participant(interviews, name, role, "" if years is None else years, domain, who, more)
             case "consent":
                 require_current_version(interviews, parse_whole_number(fields.get("version", "")))
                 record_consent(interviews, name, fields.get("what", ""), fields.get("how", ""), who)
@@ -242,8 +247,17 @@ class InterviewPages(Pages):
         return interviews_if_any
 
 
+def _read_attributes(interviews: Interviews, fields: Mapping[str, str]) -> dict[str, str]:
+    """Returns the attributes that a form has, among those that study.toml declares."""
+    declared = interviews.study.settings.interviews.attributes
+    return {name: fields[f"attribute {name}"] for name in declared if f"attribute {name}" in fields}
+
+
 def _shared(request: Request) -> dict[str, Any]:
-    return {"link_to": lambda route, query=None, **path: link_to(request, route, query, **path)}
+    return {
+        "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
+        "typed_attributes": lambda fields: {name.removeprefix("attribute "): text for name, text in fields.items()},
+    }
 
 
 class GuidePages(Pages):

@@ -57,7 +57,8 @@ class ThemePages(Pages):
         return read_visible_themes(self._interviews, viewer(request))
 
     async def themes(self, request: Request) -> Response:
-        page = await self.work(lambda: themes_page_seen(self._interviews, viewer(request)))
+        by = request.query_params.get("by", "")
+        page = await self.work(lambda: themes_page_seen(self._interviews, viewer(request), by))
 
         def behind(table: Table, row: Row, column: str) -> str:
             return link_to(request, "interview-quotations", {"cell": f"{table.id}:{row.key}:{column}"})

@@ -41,6 +41,7 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "coding-give": Permission.RATE,
     "in-vivo": Permission.LEAD,
     "agreement": Permission.RATE,
+    "code-agreement": Permission.RATE,
     "look": Permission.RATE,
     "confused": Permission.RATE,
     "agreement-json": Permission.RATE,
