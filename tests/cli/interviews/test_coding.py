@@ -33,7 +33,7 @@ def test_transcripts_are_coded_compared_and_in_vivo_codes_adopted(tmp_path: Path
     shown = quaestor("interview", "code-agreement", ROUND, "--yes", cwd=tmp_path)
     assert "legitimacy › shapes that do not match" in shown.stdout
     document = json.loads(
-        quaestor("interview", "code-agreement", ROUND, "--by", "answer", "--json", cwd=tmp_path).stdout
+        quaestor("interview", "code-agreement", ROUND, "--unit", "answer", "--json", cwd=tmp_path).stdout
     )
     assert [(code["code"], code["percent"]) for code in document["codes"]] == [("shapes", 1.0)]
     (in_vivo,) = json.loads(quaestor("interview", "in-vivo", ROUND, "--json", cwd=tmp_path).stdout)["in_vivo"]

@@ -260,7 +260,7 @@ def sample(
     name: Annotated[
         str | None, typer.Argument(help="A sample from study.toml; without it, the options describe one.")
     ] = None,
-    after: Annotated[str | None, typer.Option(help="The step of the funnel to sample from; default: the last.")] = None,
+    step: Annotated[str | None, typer.Option(help="Sample from what this step kept; default: the last step.")] = None,
     size: Annotated[
         int | None, typer.Option(min=1, help="The sample size; default: what confidence and margin require.")
     ] = None,
@@ -284,7 +284,7 @@ def sample(
     described = None
     if name is None:
         described = build_sample_settings(
-            after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed, without=without or ()
+            after=step, size=size, confidence=confidence, margin=margin, by=by, seed=seed, without=without or ()
         )
     drawn = draw_sample(chosen_study(study), name, described)
     if out is not None:

@@ -21,7 +21,7 @@ from quaestor.cli.output import (
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that codes transcripts.")]
 UnitOption = Annotated[
-    str, typer.Option("--by", help="The unit of agreement: turn, or answer to a question of the guide.")
+    str, typer.Option("--unit", help="The unit of agreement: turn, or answer to a question of the guide.")
 ]
 
 
@@ -56,7 +56,7 @@ def code_agreement(
 ) -> None:
     """Show interrater agreement for each code of the transcripts, with intervals.
 
-    Example: quaestor interview code-agreement main --by answer
+    Example: quaestor interview code-agreement main --unit answer
     """
     from rich.table import Table
 

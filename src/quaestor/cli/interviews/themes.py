@@ -24,7 +24,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def themes(
-    rounds: RoundOption = None,
+    round: RoundOption = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write every table and figure here.")] = None,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -44,7 +44,7 @@ def themes(
     from quaestor.interviews.themes.tables import themes_table
 
     with open_interviews(chosen_study(study)) as interviews:
-        results = read_themes(interviews, rounds or (), actor)
+        results = read_themes(interviews, round or (), actor)
         written = write_themes(interviews, results, out) if out is not None else []
     if out is not None:
         say(f"{number(len(written))} files written to {out}")
@@ -75,7 +75,7 @@ def _print_table(table: Table, columns: int | None = None) -> None:
 
 def quotations(
     code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or a theme including all of its codes.")],
-    rounds: RoundOption = None,
+    round: RoundOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -90,7 +90,7 @@ def quotations(
     from quaestor.interviews.themes.tables import base_notes, with_surroundings
 
     with open_interviews(chosen_study(study)) as interviews:
-        results = read_themes(interviews, rounds or (), actor)
+        results = read_themes(interviews, round or (), actor)
         name, matches = find_quotations(results, code)
     if json:
         print_json({"code": code, "name": name, "quotations": [quotation_json(quotation) for quotation in matches]})
@@ -115,7 +115,7 @@ def quotations(
 
 
 def saturation(
-    rounds: RoundOption = None,
+    round: RoundOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -130,7 +130,7 @@ def saturation(
     from quaestor.interviews.themes.quotations import read_themes
 
     with open_interviews(chosen_study(study)) as interviews:
-        results = read_themes(interviews, rounds or (), actor)
+        results = read_themes(interviews, round or (), actor)
     if json:
         print_json(saturation_json(results))
         return

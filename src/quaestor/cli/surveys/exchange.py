@@ -66,7 +66,7 @@ def export_file(
     raw: Annotated[
         bool, typer.Option("--raw", help="Write texts unchanged, even if a spreadsheet would read them as formulas.")
     ] = False,
-    everything: Annotated[
+    every: Annotated[
         bool, typer.Option("--all", help="Include unfinished and excluded responses, with columns that mark them.")
     ] = False,
     study: StudyOption = None,
@@ -80,7 +80,7 @@ def export_file(
     from quaestor.surveys.lifecycle import open_surveys
 
     with open_surveys(chosen_study(study)) as surveys:
-        done = export_answers(surveys, name, out, wide=wide, raw=raw, everything=everything)
+        done = export_answers(surveys, name, out, wide=wide, raw=raw, everything=every)
     files = [str(path) for path in done.files]
     if json:
         print_json({
