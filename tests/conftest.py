@@ -64,7 +64,7 @@ LONGEST = (
 """Files of few tests that take long: begun last, they would keep one process busy while the others wait."""
 
 SLOW_FILES = frozenset(TESTS / name for name in (TESTS / "slow_files.txt").read_text("utf-8").split())
-"""Left out by --fast, which names further candidates: each test takes a tenth of a second or more, the file over one."""
+"""Left out by --fast, which names further candidates: a test takes a tenth of a second or more, the file over one."""
 LONG_FILE, LONG_TEST = 3, 0.15
 """Seconds of a file, and of each of its tests on average, from which a fast run names the file, at most three."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,11 +14,15 @@ from typer.main import get_command
 from quaestor.cli.main import OLD_OPTIONS, app, replace_old_options
 
 
-def list_options(command: Any = None, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields each option with the name of its command."""
-    command = command or get_command(app)
+@cache
+def list_options() -> list[tuple[str, Any]]:
+    """Returns each option with the name of its command."""
+    return list(walk_options(get_command(app), ""))
+
+
+def walk_options(command: Any, name: str) -> Iterator[tuple[str, Any]]:
     for part, inner in getattr(command, "commands", {}).items():
-        yield from list_options(inner, f"{name} {part}".strip())
+        yield from walk_options(inner, f"{name} {part}".strip())
     if not hasattr(command, "commands"):
         yield from ((name, parameter) for parameter in command.params if parameter.param_type_name == "option")
 
