@@ -65,9 +65,12 @@ def funnel(
 
 
 def _funnel_lines(result: FunnelResult, strand: str | None) -> list[dict[str, Any]]:
-    """Returns the steps as JSON; with their strand if the study has several."""
+    """Returns the steps as JSON; with their strand if the study has several, which has one line if it has no steps."""
+    named = {} if strand is None else {"strand": strand}
+    if not result.steps and not result.pending:
+        return [named | {"step": None, "in": result.entered, "out": result.entered}]
     return [
-        ({} if strand is None else {"strand": strand})
+        named
         | {"step": step.step, "in": step.entered, "out": step.kept}
         | ({"sampled": asdict(step.sampled)} if step.sampled else {})
         for step in result.steps
