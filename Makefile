@@ -1,7 +1,7 @@
 # Each target sets up what it needs; the second time it finds it there.
 #   make demo     the whole product on synthetic evidence, in the browser
 #   make test     all tests
-#   make test-fast  tests for work in progress: no browser, PostgreSQL, LaTeX or kills, few examples of each property
+#   make test-fast  tests for work in progress: no browser, PostgreSQL, LaTeX, kills or slow files, few examples of each property
 #   make campaign 20,000 random sequences each of acts on rounds, questionnaires and interviews, every count recounted;
 #                 a thousand kills of a writing process, on both databases, and of one that takes answers;
 #                 interrupted, it goes on with the sequences that have not run (remove .campaign to start again)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -62,6 +63,11 @@ LONGEST = (
 )
 """Files of few tests that take long: begun last, they would keep one process busy while the others wait."""
 
+SLOW_FILES = frozenset(TESTS / name for name in (TESTS / "slow_files.txt").read_text("utf-8").split())
+"""Left out by --fast, which names further candidates: a test takes a tenth of a second or more, the file over one."""
+LONG_FILE, LONG_TEST = 3, 0.15
+"""Seconds of a file, and of each of its tests on average, from which a fast run names the file, at most three."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     words = "leave out what takes long or needs a browser, a server or another program, and try few examples"
@@ -76,12 +82,27 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     first = {TESTS / name: place for place, name in enumerate(LONGEST)}
     if config.getoption("fast"):
-        left_out = [item for item in items if item.path in first or not _is_fast(item)]
+        left_out = [item for item in items if item.path in SLOW_FILES.union(first) or not _is_fast(item)]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in set(left_out)]
         for item in items:
             _try_few_examples(item)
     items.sort(key=lambda item: first.get(item.path, len(first)))
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Names the files that make a fast run slow."""
+    if not config.getoption("fast"):
+        return
+    seconds, tests = Counter[str](), Counter[str]()
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if hasattr(report, "duration"):
+            file = report.nodeid.partition("::")[0]
+            seconds[file] += report.duration
+            tests[file] += report.when == "call"
+    slow = [file for file in seconds if seconds[file] > max(LONG_FILE, LONG_TEST * tests[file])]
+    for file in sorted(slow, key=seconds.__getitem__, reverse=True)[:3]:
+        terminalreporter.write_line(f"{file}: {seconds[file]:.1f} s; if this is usual, add it to tests/slow_files.txt")
 
 
 def _is_fast(item: pytest.Item) -> bool:

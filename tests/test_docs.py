@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
@@ -24,11 +24,14 @@ from quaestor.publication.audit.printed_settings import (
     SurveyFigures,
     UnavailableTables,
 )
-from quaestor.study.settings.coding import FacetSettings, PracticeSettings, RoundItems, RoundSettings
+from quaestor.study.settings.coding import FacetSettings, ItemConditions, PracticeSettings, RoundItems, RoundSettings
 from quaestor.study.settings.evidence import FunnelSettings, KindSettings, SampleSettings, StepSettings
 from quaestor.study.settings.publication import (
     AttributeSettings,
     FindingSettings,
+    InterviewSettings,
+    JointDisplaySettings,
+    JointStrandSettings,
     MeasureSettings,
     PublishedTableSettings,
     ReportSettings,
@@ -36,52 +39,170 @@ from quaestor.study.settings.publication import (
     ValueSettings,
 )
 from quaestor.study.settings.schema import AboutStudy, StoreSettings, StudySettings
+from quaestor.study.settings.sources import OpenAnswerSettings, SourceSettings, load_source_kind
 from quaestor.study.settings.weights import MarginSettings, WeightSettings
 from tests.support.paths import DOCS, ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(DOCS).rglob("*.md")])
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        StudySettings, AboutStudy, StackExchangeSettings, TableSettings, TableColumnSettings, KindSettings,
-        FunnelSettings, StepSettings, SampleSettings, FacetSettings, RoundSettings, StoreSettings,
-        ResultSettings, AttributeSettings, MeasureSettings, PublishedTableSettings, FindingSettings, ValueSettings,
-        ReportSettings,
-    ],
-)  # fmt: skip
-def test_every_key_of_the_study_file_is_documented(model: type[BaseModel]) -> None:
-    page = (DOCS / "reference" / "study-file.md").read_text()
-    for name in keys_of(model):
-        assert re.search(rf"[`.\[]{name}[`.\]]", page), name
+STUDY_FILE_KEYS: list[tuple[str, str, str, type[BaseModel]]] = [
+    ("[study]", "", "study", AboutStudy),
+    ("[sources.NAME]", "", "sources.dump", StackExchangeSettings),
+    ("[sources.NAME]", "", "sources.table", TableSettings),
+    ("[sources.NAME]", "columns.NAME.", "sources.table", TableColumnSettings),
+    ("[sources.NAME]", "", "sources.answers", OpenAnswerSettings),
+    ("[kinds.NAME]", "", "kinds.comparison", KindSettings),
+    ("[funnel]", "", "funnel", FunnelSettings),
+    ("[funnel]", "", "funnel.steps.1", StepSettings),
+    ("[samples.NAME]", "", "samples.first", SampleSettings),
+    ("[facets.NAME]", "", "facets.other", FacetSettings),
+    ("[[rounds]]", "", "rounds.1", RoundSettings),
+    ("[[rounds]]", "items.", "rounds.1", RoundItems),
+    ("[[rounds]]", "where.", "rounds.1", ItemConditions),
+    ("[[rounds]]", "practice.", "rounds.1", PracticeSettings),
+    ("[results]", "", "results", ResultSettings),
+    ("[attributes.NAME]", "", "attributes.new", AttributeSettings),
+    ("[measures]", "", "measures", MeasureSettings),
+    ("[[tables]]", "", "tables.0", PublishedTableSettings),
+    ("[[findings]]", "", "findings.0", FindingSettings),
+    ("[[findings]]", "", "quantities.0", ValueSettings),
+    ("[weights.SURVEY]", "", "weights.tools", WeightSettings),
+    ("[weights.SURVEY]", "", "weights.tools.margins.0", MarginSettings),
+    ("[report]", "", "report", ReportSettings),
+    ("[joint_display]", "", "joint_display", JointDisplaySettings),
+    ("[joint_display]", "strands.", "joint_display", JointStrandSettings),
+    ("[interviews]", "", "interviews", InterviewSettings),
+    ("[store]", "", "store", StoreSettings),
+]
+"""Each table of keys in the reference: its section, the prefix of its keys, where the examples belong, the settings."""
+AROUND_EXAMPLES = """
+funnel = { source = "dump", steps = [{ step = "candidates", closed = false }] }
+rounds = [
+    { round = "pilot", items = { after = "candidates" }, facets = ["topic"], raters = ["ada"] },
+    { round = "second", items = { after = "candidates" }, facets = ["topic"], raters = ["ada"] },
+]
+tables = [{ table = "T1", title = "Topics", rows = ["topic"] }]
+findings = [{ finding = "1", sentence = "{value}", values = [{ kind = "count" }] }]
+quantities = [{ kind = "count" }]
+
+[study]
+name = "examples"
+[families]
+frameworks = ["pytorch", "tensorflow"]
+[sources.dump]
+kind = "stackexchange"
+path = "dump"
+[sources.posts]
+kind = "table"
+path = "posts.csv"
+item = "{id}"
+[sources.table]
+kind = "table"
+path = "other.csv"
+item = "{id}"
+[sources.answers]
+kind = "open-answers"
+survey = "tools"
+[kinds.comparison]
+title = ["versus"]
+[strands.answers]
+source = "posts"
+[samples.first]
+[facets.topic]
+kind = "single"
+codes = "topic"
+[facets.relevance]
+kind = "keep"
+[facets.other]
+kind = "text"
+[results]
+[attributes.framework]
+column = "framework"
+[measures]
+[weights.tools]
+method = "raking"
+[[weights.tools.margins]]
+by = "role"
+targets = { research = 0.3, other = 0.7 }
+[interviews]
+[report]
+[joint_display]
+[store]
+"""
+"""A study that has what the examples refer to."""
+ROW = r"^\| `([^`]+)` \| .+? \| `(.+?` \| .+?) \|$"
+"""A key, and its example together with what happens without it."""
+AROUND_KEYS: dict[tuple[str, str], dict[str, Any]] = {
+    ("funnel.steps.1", ""): {"step": "second"},
+    ("funnel.steps.1", "step"): {"closed": False},
+    ("facets.other", "codes"): {"kind": "single"},
+    ("facets.other", "level"): {"kind": "single"},
+    ("facets.other", "options"): {"kind": "single"},
+    ("facets.other", "scale"): {"kind": "single"},
+    ("facets.other", "kind"): {"codes": "topic"},
+}
+"""What an example needs around it and does not repeat."""
 
 
 @pytest.mark.parametrize(
-    ("heading", "prefix", "model"),
-    [
-        ("[study]", "", AboutStudy),
-        ("[facets.NAME]", "", FacetSettings),
-        ("[[rounds]]", "", RoundSettings),
-        ("[[rounds]]", "items.", RoundItems),
-        ("[[rounds]]", "practice.", PracticeSettings),
-        ("[results]", "", ResultSettings),
-        ("[attributes.NAME]", "", AttributeSettings),
-        ("[measures]", "", MeasureSettings),
-        ("[[tables]]", "", PublishedTableSettings),
-        ("[[findings]]", "", FindingSettings),
-        ("[[findings]]", "", ValueSettings),
-        ("[report]", "", ReportSettings),
-        ("[weights.SURVEY]", "", WeightSettings),
-        ("[weights.SURVEY]", "", MarginSettings),
-        ("[store]", "", StoreSettings),
-    ],
+    ("heading", "prefix", "place", "model"), STUDY_FILE_KEYS, ids=lambda value: getattr(value, "__name__", "")
 )
-def test_every_key_is_documented_in_its_section(heading: str, prefix: str, model: type[BaseModel]) -> None:
-    page = (DOCS / "reference" / "study-file.md").read_text()
+def test_every_key_of_the_study_file_has_a_valid_example_and_says_what_happens_without_it(
+    heading: str, prefix: str, place: str, model: type[BaseModel]
+) -> None:
+    page = (DOCS / "reference" / "study-file.md").read_text("utf-8")
     section = page.split(f"\n## `{heading}`\n")[1].split("\n## ")[0]
-    for name in keys_of(model):
-        assert f"`{prefix}{name}`" in section, name
+    keys = [prefix + name for name in keys_of(model)]
+    tables = [dict(re.findall(ROW, table, flags=re.MULTILINE)) for table in re.findall(r"(?:^\|.*\n)+", section, re.M)]
+    rows = max(tables, key=lambda table: len(table.keys() & keys))
+    for name, field in zip(keys_of(model), model.model_fields.values(), strict=True):
+        key = prefix + name
+        assert key in rows, f"{key} has no row with an example and what happens without it"
+        lines, without = rows[key].split("` | ")
+        example = tomllib.loads(lines.replace("` `", "\n"))
+        assert name in str(example), key
+        assert (without == "an error: it is required") == is_required(model, name), (key, field)
+        study = tomllib.loads(AROUND_EXAMPLES)
+        *path, last = (int(part) if part.isdigit() else part for part in place.split("."))
+        table: Any = study
+        for part in path:
+            table = table[part]
+        around = AROUND_KEYS.get((place, name), AROUND_KEYS.get((place, ""), {}))
+        if isinstance(last, int):
+            table[last : last + 1] = [{**(table[last] if last < len(table) else {}), **around, **example}]
+        else:
+            table[last] = {**table.get(last, {}), **around, **example}
+        StudySettings.model_validate(study)
+
+
+def is_required(model: type[BaseModel], name: str) -> bool:
+    """Whether a key must be given; the kind of a source is needed even if its settings have a default."""
+    return (issubclass(model, SourceSettings) and name == "kind") or next(
+        field.is_required() for key, field in model.model_fields.items() if name in (key, field.alias)
+    )
+
+
+def test_the_reference_lists_every_section_of_the_study_file_and_what_happens_without_it() -> None:
+    page = (DOCS / "reference" / "study-file.md").read_text("utf-8")
+    sections = re.findall(r"^\| \[`\[+(\w+)[.\w]*\]+`\]\(#[\w-]+\) \| .+ \| .+ \|$", page, flags=re.MULTILINE)
+    assert sections == keys_of(StudySettings)
+
+
+def test_the_tables_of_the_reference_cover_all_settings_of_a_study_file() -> None:
+    def walk(model: type[BaseModel]) -> set[type[BaseModel]]:
+        inner = {part for field in model.model_fields.values() for part in list_models(field.annotation)}
+        return {model}.union(*(walk(part) for part in inner))
+
+    covered = {model for *_, model in STUDY_FILE_KEYS}
+    assert walk(StudySettings) - {StudySettings, SourceSettings} <= covered
+    assert {load_source_kind(name).settings for name in ("stackexchange", "table")} <= covered
+
+
+def list_models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in list_models(part)]
 
 
 @pytest.mark.parametrize("model", [CodebookFile, FacetEntry, CodeEntry])
@@ -170,7 +291,7 @@ def headings_of(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_in_the_docs_exist(page: Path) -> None:
     known = set(get_command(app).commands) | {"COMMAND"}  # type: ignore[attr-defined]
-    for name in re.findall(r"^(?:\$ )?quaestor ([a-zA-Z]+)", page.read_text(), flags=re.MULTILINE):
+    for name in re.findall(r"^(?:\$ )?quaestor ([a-zA-Z-]+)", page.read_text(), flags=re.MULTILINE):
         assert name in known
 
 

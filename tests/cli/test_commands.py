@@ -72,7 +72,7 @@ def test_a_synthetic_dump_is_ingested_and_goes_through_the_funnel(tmp_path: Path
     assert len(listed) == 3
     path = json.loads(quaestor("items", listed[0]["item"], "--json", "--study", study).stdout)
     assert path["passed"][0] == "tagged"
-    drawn = json.loads(quaestor("sample", "--size", "2", "--after", "tagged", "--json", "--study", study).stdout)
+    drawn = json.loads(quaestor("sample", "--size", "2", "--step", "tagged", "--json", "--study", study).stdout)
     assert drawn["size"] == 2
     status = json.loads(quaestor("status", "--json", "--study", study).stdout)
     assert [stage["state"] for stage in status["stages"]] == ["done", "done"]

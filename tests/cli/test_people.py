@@ -53,11 +53,23 @@ def test_a_link_is_printed_and_opens(folder: Path, name: str, role: str) -> None
     assert (invitation.name, invitation.role) == (name, role)
 
 
+def test_a_rater_can_be_invited_before_a_round_names_them(folder: Path) -> None:
+    done = in_this_process("invite", "rater-9", "--role", "rater", "--study", folder)
+    assert done.exit_code == 0
+    assert "No round names rater-9 as rater yet" in done.stderr
+    assert "Rounds name rater-1" in done.stderr
+    named = in_this_process("invite", "rater-1", "--role", "rater", "--study", folder)
+    assert "No round names" not in named.stderr
+    (folder / "study.toml").write_text('[study]\nname = "new"\n', "utf-8")
+    assert in_this_process("invite", "ada", "--role", "tie-breaker", "--study", folder).exit_code == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("rater-9", "--role", "rater"), "no round has a rater 'rater-9'; choose from: rater-"),
-        (("rater-1", "--role", "tie-breaker"), "choose from: tie-breaker"),
+        (("rater-1", "--role", "tie-breaker"), "has another role in this study"),
+        (("tie-breaker", "--role", "rater"), "has another role in this study"),
+        (("lead", "--role", "rater"), "has another role in this study"),
         (("rater-1", "--role", "viewer"), "has another role in this study"),
         (("lead", "--role", "reviewer"), "has another role in this study"),
         (("lead", "--role", "lead"), "the lead is not invited"),

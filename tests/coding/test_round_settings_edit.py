@@ -167,6 +167,7 @@ def test_an_added_round_can_be_changed_and_removed_until_it_opens(tmp_path: Path
     before = study.file.read_bytes()
     add_round(study, WANTED)
     study = open_study(tmp_path)
+    assert '# Round "second pilot", added by Quaestor.' in study.file.read_text("utf-8")
     assert is_editable(study, "second pilot")
     change_round(study, "second pilot", {**read_round_settings(study, "second pilot"), "raters": ["rater-7"]})
     study = open_study(tmp_path)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
+from tests.support.command_line import in_this_process
 from tests.support.settling import settle_with_assents
 from tests.support.small_survey import NAME, answered, fielded
 
@@ -109,6 +111,12 @@ def test_each_strand_has_its_own_funnel_and_ids_that_begin_with_its_name(study: 
         last = last_result(strand)
         assert last is not None
         assert (last[0].entered, last[1]) == (entered, True)
+
+
+def test_the_funnel_as_json_has_a_line_for_a_strand_without_steps(study: Study) -> None:
+    lines = json.loads(in_this_process("funnel", "--json", "--study", study.root).stdout)
+    assert [(line["strand"], line["in"], line["out"]) for line in lines] == [("", 3, 2), ("tools-hardest", 2, 2)]
+    assert lines[1]["step"] is None
 
 
 def test_texts_samples_and_paths_come_from_the_strand_of_the_item(study: Study) -> None:

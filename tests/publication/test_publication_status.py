@@ -58,7 +58,7 @@ def test_a_report_is_the_next_step_until_it_is_up_to_date(tmp_path: Path) -> Non
     run_funnel(study)
     assert study_status(study).next == "quaestor report"
     build_report(study, lambda words: None)
-    assert study_status(study).next.startswith("quaestor serve")
+    assert study_status(study).next.startswith("nothing is left to do")
     with open_coding(study) as coding:
         command = build_study_overview(study, coding, Viewer("lead", Role.LEAD)).command
     assert command == "Everything planned is done, and the report is up to date."

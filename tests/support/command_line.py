@@ -21,8 +21,7 @@ from typer import testing
 from typer.testing import Result
 
 _FORKING = multiprocessing.get_context("forkserver")
-_LOADED = ("cli.main", "study.coding", "study.round_acts", "web.app", "web.server")
-_FORKING.set_forkserver_preload([f"quaestor.{module}" for module in _LOADED])
+_FORKING.set_forkserver_preload(["quaestor.web.app", "quaestor.web.server", "tests.support.built_commands"])
 NOWHERE = Path(os.devnull)
 # The commands are the same each time, and making them from their functions takes most of a short call.
 testing._get_command = cache(testing._get_command)

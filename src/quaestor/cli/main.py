@@ -6,10 +6,12 @@ import io
 import os
 import signal
 import sys
-from typing import Annotated
+from itertools import takewhile
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
+from typer.core import TyperGroup
 
 from quaestor import __version__
 from quaestor.base.errors import Interrupted, QuaestorError
@@ -26,8 +28,54 @@ from quaestor.cli.surveys import survey as surveys
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 """The base class of the errors that typer raises for a wrong call; typer does not export it."""
 
+OLD_OPTIONS = {
+    "agreement": {"--item": "--item-column", "--rater": "--rater-column"},
+    "codebook move": {"--to": "--parent"},
+    "codebook split": {"--items": "--items-file"},
+    "decisions tie": {"--text": "--reason"},
+    "interview agreement": {"--use": "--put-in-force"},
+    "interview code-agreement": {"--by": "--unit"},
+    "interview speakers": {"--raw": "--original-names"},
+    "interview transcript": {"--raw": "--original-names"},
+    "phrases unify": {"--part": "--kind", "--rule": "--relation", "--to": "--into"},
+    "phrases words": {"--part": "--kind"},
+    "ratings give": {"--key": "--rating-id"},
+    "ratings import": {"--rater": "--as"},
+    "round replace": {"--by": "--replacement"},
+    "sample": {"--after": "--step"},
+    "survey claims release": {"--most": "--count"},
+    "survey decide": {"--why": "--reason"},
+    "survey erase": {"--why": "--reason"},
+    "survey preview": {"--most": "--limit"},
+    "synth ratings": {"--settle": "--settle-disagreements"},
+}
+"""Names that options had before each had one name on all commands; scripts that use them still work."""
+
+
+class CommandLine(TyperGroup):
+    """The root of the commands, which also accepts the old names of options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, replace_old_options(args))
+
+
+def replace_old_options(arguments: list[str]) -> list[str]:
+    """Returns the arguments of a call with the current names of options."""
+    words = list(takewhile(lambda argument: not argument.startswith("-"), arguments))
+    commands = (" ".join(words[:count]) for count in (1, 2, 3))
+    names = next((OLD_OPTIONS[command] for command in commands if command in OLD_OPTIONS), {})
+    replaced = list(arguments)
+    for index, argument in enumerate(arguments):
+        if argument == "--":  # what follows is no option
+            break
+        name, equals, value = argument.partition("=")
+        replaced[index] = f"{names.get(name, name)}{equals}{value}"
+    return replaced
+
+
 app = typer.Typer(
     name="quaestor",
+    cls=CommandLine,
     help="Takes an empirical study from raw evidence to published findings. A study is a folder.",
     no_args_is_help=True,
     add_completion=False,

@@ -25,7 +25,9 @@ def people() -> None:
 
 
 def invite(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A rater or tie-breaker from study.toml, or a new name.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name under which rounds know the person, or a new name.")
+    ],
     role: Annotated[
         str, typer.Option(metavar="ROLE", help="rater, tie-breaker, interviewer, viewer, reviewer or payer.")
     ],
@@ -46,6 +48,7 @@ def invite(
       quaestor invite journal --role reviewer --days 30 --address https://study.example.org
     """
     from quaestor.base.errors import InputError
+    from quaestor.people.membership import describe_missing_round
     from quaestor.people.membership import invite as invite_person
     from quaestor.people.roles import parse_role
     from quaestor.web.desk_address import DEFAULT_ADDRESS, DeskAddress, find_running_desk
@@ -65,6 +68,8 @@ def invite(
         say("The desk is not running: start it with `quaestor serve`; the link works if it is served at this address")
     elif desk.public:
         say(f"On this machine also: {desk.local}join/{token}")
+    if missing := describe_missing_round(opened, invitation.name, invitation.role):
+        say(missing)
     if json:
         return
     use = "any number of times" if invitation.is_reusable else "once"

@@ -64,7 +64,9 @@ def ratings(
     seed: Annotated[int, typer.Option(help="The same seed gives the same ratings.")] = 1,
     rater: Annotated[str | None, typer.Option(help="Only this rater; default: all.")] = None,
     all_sets: Annotated[bool, typer.Option("--all-sets", help="Rate every set and unify words after each.")] = False,
-    settle: Annotated[bool, typer.Option("--settle", help="Settle the disagreements of a closed round.")] = False,
+    settle_disagreements: Annotated[
+        bool, typer.Option("--settle-disagreements", help="Settle the disagreements of a closed round.")
+    ] = False,
     truth: Annotated[
         Path | None,
         typer.Option(help="The folder from `synth interviews`, to code its transcripts.", show_default=False),
@@ -85,11 +87,13 @@ def ratings(
     if truth is not None:
         from quaestor.synth.simulated_interviews import simulate_round
 
-        done = simulate_round(chosen_study(study), name, truth, accuracy=accuracy, seed=seed, only=rater, settle=settle)
+        done = simulate_round(
+            chosen_study(study), name, truth, accuracy=accuracy, seed=seed, only=rater, settle=settle_disagreements
+        )
         _print_counts(done, json)
         return
     with open_coding(chosen_study(study)) as coding:
-        if settle:
+        if settle_disagreements:
             done = simulate_settling(coding, name, seed=seed)
         elif all_sets:
             done = {

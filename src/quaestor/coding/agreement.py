@@ -222,8 +222,8 @@ def _read_ratings(file: RatingsFile, facets: Sequence[str]) -> Iterator[_Row]:
     path = file.path
     header = read_header(path)
     item, rater = (
-        _require_column(file, header, file.item, "--item"),
-        _require_column(file, header, file.rater, "--rater"),
+        _require_column(file, header, file.item, "--item-column"),
+        _require_column(file, header, file.rater, "--rater-column"),
     )
     if not facets:
         others = [name for name in header if name not in (item, rater)]

@@ -51,7 +51,7 @@ def list_words(study: StudyOrSession, name: str, part: str, actor: str | None) -
     with open_coding(study) as coding:
         round_state = _require_complete_set(coding, name, actor or coding.lead)
         if part not in ("verb", "object"):
-            raise InputError(f"--part is {part!r}; choose from: verb or object")
+            raise InputError(f"--kind is {part!r}; choose from: verb or object")
         known = find_words_before(round_state, round_state.set + 1)[part]
         simulated = is_simulated(round_state)
         return [

@@ -110,7 +110,7 @@ def build_checked_rating(state: State, name: str, rater: str, rating: NewRating,
 def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | None = None) -> RatingImport:
     """Imports a file of ratings into an open round, all or nothing; importing it twice adds them once.
 
-    Columns: item, rater (or --rater), one for each facet, and optionally unsure, memo, seconds and time.
+    Columns: item, rater (or the argument), one for each facet, and optionally unsure, memo, seconds and time.
     """
     plan = coding.state.round(name).plan
     facets = [facet.id for facet in plan.facets]

@@ -82,14 +82,14 @@ def add_round(study: Study, settings: Mapping[str, Any], actor: str | None = Non
 def change_round(
     study_or_session: StudyOrSession, name: str, settings: Mapping[str, Any], actor: str | None = None
 ) -> RoundSettings:
-    """Replaces the definition of an unopened round that was added from the desk."""
+    """Replaces the definition of an unopened round that `add_round` wrote."""
     round_settings = check_round(settings)
     _replace(study_or_session, name, write_block(round_settings), actor, round_settings)
     return round_settings
 
 
 def remove_round(study_or_session: StudyOrSession, name: str, actor: str | None = None) -> None:
-    """Removes the definition of an unopened round that was added from the desk."""
+    """Removes the definition of an unopened round that `add_round` wrote."""
     _replace(study_or_session, name, "", actor, None)
 
 
@@ -99,7 +99,7 @@ def read_round_settings(study: Study, name: str) -> dict[str, Any]:
 
 
 def is_editable(study: Study, name: str) -> bool:
-    """Returns whether the definition of a round is unchanged since it was added from the desk."""
+    """Returns whether the definition of a round is unchanged since `add_round` wrote it."""
     settings = next((round_state for round_state in study.settings.rounds if round_state.round == name), None)
     return settings is not None and bool(_find_block(read_study_text(study), settings))
 
@@ -141,8 +141,10 @@ _STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|"(?:\\.|[^"\\])*"', re.DOTALL)
 
 
 def _find_block(text: str, round_settings: RoundSettings) -> str:
-    """Returns the block of a round in a study file; empty if it was not added from the desk or was edited by hand."""
+    """Returns the block of a round in a study file; empty if Quaestor did not add it or it was edited by hand."""
     first, last = (use_line_endings(text, marker) for marker in _build_markers(round_settings))
+    if first not in text:  # as earlier versions wrote it
+        first = first.replace(_ADDED, "added from the desk")
     start, end = text.find(first), text.find(last)
     if not 0 <= start < end:
         return ""
@@ -155,10 +157,13 @@ def _find_block(text: str, round_settings: RoundSettings) -> str:
     return block if is_same and not is_commented and text.count(block) == 1 else ""
 
 
+_ADDED = "added by Quaestor"
+
+
 def _build_markers(round_settings: RoundSettings) -> tuple[str, str]:
     """Returns the comments before and after an added round."""
     name = tomlkit.string(round_settings.round).as_string()
-    return f"# Round {name}, added from the desk.\n", f"# End of round {name}.\n"
+    return f"# Round {name}, {_ADDED}.\n", f"# End of round {name}.\n"
 
 
 def write_block(round_settings: RoundSettings) -> str:

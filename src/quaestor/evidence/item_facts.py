@@ -18,6 +18,7 @@ from quaestor.evidence.lazy_ibis import ibis, ir
 from quaestor.evidence.live_items import read_source_manifest
 from quaestor.evidence.records import TableEntry
 from quaestor.study.folder import Study
+from quaestor.study.session import Session
 from quaestor.study.settings.coding import ItemConditions
 from quaestor.study.settings.publication import AttributeSettings
 
@@ -99,14 +100,14 @@ def _join_answer_times(questions: ir.Table, answers: ir.Table | None) -> ir.Tabl
     return joined.left_join(first, joined.id == first._parent).drop("_parent")
 
 
-def read_questions_at_step(study: Study, number: int) -> pa.Table:
+def read_questions_at_step(study: Study, number: int, session: Session[Any] | None = None) -> pa.Table:
     """Reads views, scores and answer times of the questions that reached a step, and the step that dropped each."""
     source = study.funnel_source()
     evidence = study.evidence_of(source)
     if read_source_manifest(study, source) is None:
         raise StateError(f"it needs the dump of {source!r}, which has not been ingested in this study")
     with engine(study.funnel_folder) as connection:
-        drops = connection.read_parquet(str(dropped_at_file(study)))
+        drops = connection.read_parquet(str(dropped_at_file(study, session)))
         chosen = drops.filter(drops.fell_at >= number).select(_key=drops.id, fell_at=drops.fell_at)
         questions = read_items(connection, study)
         answers = read_answers(connection, evidence)

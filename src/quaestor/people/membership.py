@@ -8,8 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from quaestor.base.clock import Clock, exact_now
-from quaestor.base.errors import InputError, SettingsError, StateError
-from quaestor.base.names import suggest
+from quaestor.base.errors import InputError, StateError
 from quaestor.people.directory import INVITATION_LIFETIME, Account, AccountInvitation, Directory
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
@@ -69,7 +68,7 @@ def revoke_invitation(study: Study, name: str, clock: Clock = exact_now) -> None
 
 
 def change_role(study: Study, name: str, role: Role) -> None:
-    """Changes the role of an account, if the study file names the person in that role."""
+    """Changes the role of an account, unless the study file names the person in another one."""
     if role is Role.REVIEWER:
         raise InputError(f"a reviewer has no account: remove {name!r} and invite a reviewer instead")
     if role is Role.LEAD:
@@ -90,20 +89,33 @@ def create_lead_token(study: Study, clock: Clock = exact_now) -> str | None:
         return directory.invite(lead, Role.LEAD, clock())[0]
 
 
+def describe_missing_round(study: Study, name: str, role: Role) -> str:
+    """Says that no round names a rater or tie-breaker yet, and which names rounds have; empty if one does."""
+    names = _list_round_names(study).get(role)
+    if names is None or name in names:
+        return ""
+    known = f" Rounds name {', '.join(names)}." if names else ""
+    return f"No round names {name} as {role} yet: {name} has nothing to do until one does.{known}"
+
+
+def _list_round_names(study: Study) -> dict[Role, list[str]]:
+    """Returns the raters and the tie-breakers that rounds name."""
+    rounds = study.settings.rounds
+    raters = dict.fromkeys(rater for settings in rounds for rater in settings.raters)
+    tie_breakers = dict.fromkeys(settings.tie_breaker for settings in rounds if settings.tie_breaker)
+    return {Role.RATER: list(raters), Role.TIE_BREAKER: list(tie_breakers)}
+
+
 def _require_role_fits(study: Study, name: str, role: Role) -> None:
-    """Raises an error if the study file does not name the person in this role, or names them in another one."""
-    raters = {rater: None for settings in study.settings.rounds for rater in settings.raters}
-    tie_breakers = {settings.tie_breaker: None for settings in study.settings.rounds if settings.tie_breaker}
+    """Raises an error if the study file names the person only in other roles."""
     if role is Role.LEAD:
         raise InputError("the lead is not invited: `quaestor serve` prints a link until the lead has joined")
-    for round_role, names in ((Role.RATER, raters), (Role.TIE_BREAKER, tie_breakers)):
-        if role is round_role and name not in names:
-            options = suggest(name, names) or f"none, add a {round_role} to a round first"
-            raise SettingsError(f"{study.file}: no round has a {round_role} {name!r}; choose from: {options}")
-    reserved = (*raters, *tie_breakers, study.settings.study.lead)
-    if role is Role.INTERVIEWER:  # who may also be a rater
-        reserved = (*tie_breakers, study.settings.study.lead)
-    if role not in (Role.RATER, Role.TIE_BREAKER) and name in reserved:
+    names = _list_round_names(study)
+    if name in names.get(role, ()):
+        return
+    if role is Role.INTERVIEWER:  # may also be a rater
+        del names[Role.RATER]
+    if name == study.settings.study.lead or any(name in others for others in names.values()):
         raise InputError(f"{name!r} has another role in this study and cannot be a {role} too: use another name")
 
 

@@ -102,7 +102,7 @@ def _list_other_roles(
 ) -> tuple[Role, ...]:
     if current is Role.LEAD or name == study.settings.study.lead:
         return ()
-    fitting = {role for role, _ in round_roles.get(name, ())} or {Role.VIEWER}
-    if Role.TIE_BREAKER not in fitting:
+    fitting = {role for role, _ in round_roles.get(name, ())} or {Role.RATER, Role.TIE_BREAKER, Role.VIEWER}
+    if Role.TIE_BREAKER not in {role for role, _ in round_roles.get(name, ())}:
         fitting.add(Role.INTERVIEWER)
     return tuple(role for role in Role if role in fitting and role is not current)

@@ -175,7 +175,7 @@ def compute_publication(computed: Computed, notify: Notify) -> Publication:
             missing[table.table] = why
             continue
         try:
-            tables[table.table] = make_table(computed.study, computed.results_for(table), table)
+            tables[table.table] = make_table(computed.study, computed.results_for(table), table, computed.coding)
             notify(f"table {table.table}: {table.title} ({tables[table.table].size})")
         except StateError as error:
             missing[table.table] = str(error)
@@ -226,7 +226,7 @@ def _alternatives(publication: Publication, printed: Printed) -> Alternatives:
         try:
             results = compute_results(computed.study, computed.coding.state, version, computed.results)
             tables = {
-                table.table: make_table(computed.study, results, table)
+                table.table: make_table(computed.study, results, table, computed.coding)
                 for table in computed.study.settings.tables
                 if table.kind in _QUICK and not table.where
             }

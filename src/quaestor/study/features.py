@@ -140,6 +140,10 @@ class Status:
     next: str
 
 
+NOTHING_LEFT = "nothing is left to do; `quaestor report` and `quaestor handbook` can be run again at any time"
+"""The next step of a study in which everything planned is done."""
+
+
 def study_status(study: Study, session: Session[Any] | None = None, opened: Mapping[str, Any] | None = None) -> Status:
     """Returns the status; computes nothing but the thresholds of rounds."""
     return status_and_next(study, session, opened)[0]
@@ -171,6 +175,6 @@ def status_and_next(
     pending = describe_pending_erasures(study.root)
     if pending:
         lines.append(StatusLine("erasure", "stale", pending))
-    command = following.command if following else "quaestor serve, to see what each step kept and dropped"
+    command = following.command if following else NOTHING_LEFT
     status = Status(study.settings.study.title or study.settings.study.name, tuple(lines), command)
     return status, following if following is not None and following.words else None

@@ -122,7 +122,18 @@ def test_columns_scale_order_and_file_type_can_be_chosen(tmp_path: Path) -> None
     header, levels = ("post", "who", "pain"), ("low", "middle", "high")
     rows = [(str(n), who, levels[(n + (n == 7 and who == "r3")) % 3]) for n in range(12) for who in ("r1", "r3")]
     file = write(tmp_path / "r.tsv", header, *rows, delimiter="\t")
-    options = ("--item", "post", "--rater", "who", "--facet", "pain", "--scale", "ordinal", "--order", ",".join(levels))
+    options = (
+        "--item-column",
+        "post",
+        "--rater-column",
+        "who",
+        "--facet",
+        "pain",
+        "--scale",
+        "ordinal",
+        "--order",
+        ",".join(levels),
+    )
     result = answer("--ratings", file, *options)
     assert (result["scale"], result["weights"], result["n"]) == ("ordinal", "linear", 12)
     assert result["weighted_kappa"] > result["kappa"]
@@ -167,7 +178,9 @@ def test_the_interval_depends_only_on_the_seed(ratings: Path) -> None:
 
 def test_a_wrong_call_or_file_gives_a_one_sentence_error(ratings: Path, tmp_path: Path) -> None:
     assert "has no column 'causes': use --facet with cause" in refusal("--ratings", ratings, "--facet", "causes")
-    assert "use --rater with rater" in refusal("--ratings", ratings, "--facet", "cause", "--rater", "ratr")
+    assert "use --rater-column with rater" in refusal(
+        "--ratings", ratings, "--facet", "cause", "--rater-column", "ratr"
+    )
     assert "cause or symptom" in refusal("--ratings", ratings)
     assert "there is no file" in refusal("--ratings", tmp_path / "none.csv", "--facet", "cause")
     assert "give one of them" in refusal("--ratings", ratings, "--facet", "cause", "--round", "pilot")

@@ -103,7 +103,7 @@ def test_the_codebook_is_changed_compared_and_changed_back(shell: Shell, tmp_pat
     shell.json("codebook", "add", "setting/layer", "--facet", "issue", "--parent", "setting", "--name", "layer")
     shell.json("codebook", "rename", "setting/layer", "a layer")
     shell.json("codebook", "redefine", "setting/layer", "--definition", "One part of a model.", "--key", "l")
-    shell.json("codebook", "move", "setting/layer", "--to", "training")
+    shell.json("codebook", "move", "setting/layer", "--parent", "training")
     shell.json("codebook", "merge", "setting/layer", "--into", "training/loss")
     shell.json("codebook", "split", "training/loss", "--part", "a=custom", "--part", "b=plain", "--otherwise", "b")
     shell.json("codebook", "retire", "a")

@@ -60,7 +60,7 @@ def test_a_round_of_some_of_what_is_left_says_how_its_items_are_drawn(folder: Pa
     selection = "5 of 8 items after 'how-to', not in pilot, drawn with seed 4"
     assert json.loads(run(folder, "round", "add", "rest", *more, "--json"))["selection"] == selection
     assert json.loads(run(folder, "round", "open", "rest", "--json"))["selection"] == selection
-    drawn = json.loads(run(folder, "sample", "--after", "how-to", "--without", "pilot", "--size", "3", "--json"))
+    drawn = json.loads(run(folder, "sample", "--step", "how-to", "--without", "pilot", "--size", "3", "--json"))
     assert (drawn["population"], drawn["without"]) == (8, ["pilot"])
 
 

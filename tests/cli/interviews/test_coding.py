@@ -34,7 +34,7 @@ def test_transcripts_are_coded_compared_and_in_vivo_codes_adopted(tmp_path: Path
     shown = quaestor("interview", "code-agreement", ROUND, "--yes", cwd=tmp_path)
     assert "legitimacy › shapes that do not match" in shown.stdout
     document = json.loads(
-        quaestor("interview", "code-agreement", ROUND, "--by", "answer", "--json", cwd=tmp_path).stdout
+        quaestor("interview", "code-agreement", ROUND, "--unit", "answer", "--json", cwd=tmp_path).stdout
     )
     assert [(code["code"], code["percent"]) for code in document["codes"]] == [("shapes", 1.0)]
     (in_vivo,) = json.loads(quaestor("interview", "in-vivo", ROUND, "--json", cwd=tmp_path).stdout)["in_vivo"]
@@ -78,15 +78,15 @@ def test_agreement_by_passage_counts_how_far_passages_overlap(tmp_path: Path) ->
         },
     )
     close_by_name(study, ROUND, None)
-    shown = quaestor("interview", "code-agreement", ROUND, "--by", "passage", "--yes", cwd=tmp_path)
+    shown = quaestor("interview", "code-agreement", ROUND, "--unit", "passage", "--yes", cwd=tmp_path)
     assert "coded or not" in shown.stdout
     document = json.loads(
-        quaestor("interview", "code-agreement", ROUND, "--by", "passage", "--json", cwd=tmp_path).stdout
+        quaestor("interview", "code-agreement", ROUND, "--unit", "passage", "--json", cwd=tmp_path).stdout
     )
     (code,) = document["codes"]
     turns = [CodedText(65, {"x": [], "y": []}), CodedText(87, {"x": [(0, 24, "a")], "y": [(4, 24, "a")]})]
     assert (code["code"], code["percent"]) == ("shapes", 1.0)
     assert code["u_alpha"] == document["overall"]["u_alpha"] == pytest.approx(u_alpha(turns, seed=0).value)
     assert 0.8 < code["u_alpha"] < 1
-    unknown = quaestor("interview", "code-agreement", ROUND, "--by", "word", cwd=tmp_path)
+    unknown = quaestor("interview", "code-agreement", ROUND, "--unit", "word", cwd=tmp_path)
     assert (unknown.returncode, "choose from: turn, answer, passage" in unknown.stderr) == (2, True)

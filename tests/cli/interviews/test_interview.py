@@ -108,5 +108,5 @@ def test_interrater_agreement_and_consent_form_have_separate_commands() -> None:
     """`agreement` is the consent form, `code-agreement` is interrater agreement."""
     consent = in_this_process("interview", "agreement", "--help").output
     codes = in_this_process("interview", "code-agreement", "--help").output
-    assert "--use" in consent
-    assert "--by" in codes
+    assert "--put-in-force" in consent
+    assert "--unit" in codes

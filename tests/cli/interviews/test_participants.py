@@ -125,7 +125,7 @@ def test_a_changed_consent_form_is_put_into_force_by_a_command(folder: Path) -> 
     run(folder, "participant", "consent", "P1", "accepted")
     (folder / "instruments" / "agreement.md").write_text("Another text.", "utf-8")
     assert run_json(folder, "agreement")["changed"]
-    used = run_json(folder, "agreement", "--use")
+    used = run_json(folder, "agreement", "--put-in-force")
     assert ([version["version"] for version in used["versions"]], used["changed"]) == ([1, 2], False)
     assert "ask again for 2" in run(folder, "participant", "list")
 

@@ -99,7 +99,7 @@ def test_the_printed_output_describes_the_import_without_names(folder: Path) -> 
     assert "Voice 2" in listed
     for words in (done, printed, listed, run(folder, "match", "P1")):
         assert "Obviax" not in words
-    assert "Obviax Trin" in run(folder, "speakers", "P1", "--raw")
+    assert "Obviax Trin" in run(folder, "speakers", "P1", "--original-names")
 
 
 def test_left_out_notes_and_a_wrong_encoding_are_reported(folder: Path) -> None:
@@ -140,5 +140,5 @@ def test_replacing_a_transcript_needs_an_option_and_names_are_only_for_the_lead(
     other = ("import", "P1", folder.parent / "other.vtt")
     assert "--replace" in refusal(folder, *other)
     assert "2 turns" in run(folder, *other, "--replace")
-    assert "not the lead" in refusal(folder, "transcript", "P1", "--raw", "--as", "rater-1")
-    assert "not the lead" in refusal(folder, "speakers", "P1", "--raw", "--as", "rater-1")
+    assert "not the lead" in refusal(folder, "transcript", "P1", "--original-names", "--as", "rater-1")
+    assert "not the lead" in refusal(folder, "speakers", "P1", "--original-names", "--as", "rater-1")

@@ -18,7 +18,7 @@ def test_a_response_is_erased_only_with_a_confirmation(tmp_path: Path) -> None:
     study = imported(tmp_path / "study", 1)
     with open_surveys(study) as surveys:
         [response] = surveys.answers.listed(NAME)
-    command = ("survey", "erase", NAME, response.id, "--why", "asked to by letter", "--study", study.root)
+    command = ("survey", "erase", NAME, response.id, "--reason", "asked to by letter", "--study", study.root)
     unsure = in_this_process(*command, **PLAIN)
     assert isinstance(unsure.exception, InputError)
     assert "add --yes to erase" in str(unsure.exception)
@@ -36,7 +36,7 @@ def test_an_erasure_is_not_reported_as_done_while_another_program_reads_the_answ
     with open_surveys(study) as surveys:
         [response] = surveys.answers.listed(NAME)
     with read_elsewhere(study.root / "answers.db"):
-        command = ("survey", "erase", NAME, response.id, "--why", "asked to", "--yes", "--study", study.root)
+        command = ("survey", "erase", NAME, response.id, "--reason", "asked to", "--yes", "--study", study.root)
         done = in_this_process(*command, **PLAIN)
         assert (done.exit_code, "is erased" in done.stderr) == (1, False)
         assert "may still be in the bytes of answers.db" in done.stderr
@@ -52,4 +52,4 @@ def test_an_erasure_is_not_reported_as_done_while_another_program_reads_the_answ
 
 def test_an_erasure_needs_a_reason(tmp_path: Path) -> None:
     done = in_this_process("survey", "erase", NAME, "0" * 16, "--yes", "--study", tmp_path, **PLAIN)
-    assert (done.exit_code, "--why" in done.stderr) == (2, True)
+    assert (done.exit_code, "--reason" in done.stderr) == (2, True)

@@ -70,7 +70,7 @@ def test_pay_is_released_exported_and_marked_paid(folder: Path, tmp_path: Path) 
     with open_surveys(open_study(folder)) as surveys:
         for number in range(5):
             submit_claim(surveys, NAME, claim_token(surveys, answered(surveys)[0]), f"somebody-{number}@example.org")
-    early = quaestor("survey", "claims", "release", NAME, "--most", "1", cwd=folder)
+    early = quaestor("survey", "claims", "release", NAME, "--count", "1", cwd=folder)
     assert (early.returncode, "1 card is too few" in early.stderr) == (2, True)
     assert quaestor("survey", "claims", "release", NAME, cwd=folder).returncode == 0
     output = quaestor("survey", "claims", "status", "--json", cwd=folder).stdout
@@ -94,8 +94,8 @@ def test_flags_are_listed_and_decided(folder: Path) -> None:
         _, fast = answered(surveys, seconds=1)
     listed = quaestor("survey", "flags", NAME, cwd=folder)
     assert ("Answered in 4 seconds" in listed.stdout, "1 to review" in listed.stderr) == (True, True)
-    assert quaestor("survey", "decide", NAME, fast.id, "--why", "too fast", cwd=folder).returncode == 2
-    done = quaestor("survey", "decide", NAME, fast.id, "--drop", "--why", "too fast", cwd=folder)
+    assert quaestor("survey", "decide", NAME, fast.id, "--reason", "too fast", cwd=folder).returncode == 2
+    done = quaestor("survey", "decide", NAME, fast.id, "--drop", "--reason", "too fast", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "1 flagged, all reviewed" in quaestor("survey", "flags", NAME, cwd=folder).stderr
     [flagged] = json.loads(quaestor("survey", "flags", NAME, "--json", cwd=folder).stdout)

@@ -125,7 +125,7 @@ def test_a_preview_lists_every_path(folder: Path) -> None:
         ("declined", True, 1),
     ]
     assert document["paths"][0]["answers"]["onnx"] == {"choices": ["yes"]}
-    some = quaestor("survey", "preview", "tools", "--most", "1", cwd=folder)
+    some = quaestor("survey", "preview", "tools", "--limit", "1", cwd=folder)
     assert "Path 1 of 1" in some.stdout
     assert "Only the first 1 paths are shown" in some.stderr
 

@@ -151,9 +151,9 @@ def test_opening_a_cell_builds_its_table_once(monkeypatch: pytest.MonkeyPatch) -
     built = []
     build_counts = TABLE_KINDS["counts"]
 
-    def build_and_note(study: Study, results: StudyResults, settings: PublishedTableSettings) -> Table:
+    def build_and_note(study: Study, results: StudyResults, settings: PublishedTableSettings, session: None) -> Table:
         built.append(settings.table)
-        return build_counts(study, results, settings)
+        return build_counts(study, results, settings, session)
 
     monkeypatch.setitem(TABLE_KINDS, "counts", build_and_note)
     items, _ = items_of_cell(STUDY, RESULTS, "3:D1:theano")

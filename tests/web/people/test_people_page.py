@@ -95,10 +95,21 @@ def test_an_invitation_link_uses_the_address_of_the_leads_browser(lead: TestClie
     assert "elsewhere.example" not in answer.text
 
 
+def test_a_rater_invited_before_a_round_names_them_joins_and_waits(lead: TestClient, app: Starlette) -> None:
+    answer = act(lead, act="invite", name="rater-9", role="rater")
+    assert "No round names rater-9 as rater yet" in answer.text
+    rater = visitor(app)
+    join(rater, link_in(answer.text).rpartition("/")[2])
+    assert "in no round yet" in lead.get("/people").text
+    assert "No tasks" in rater.get("/").text
+    assert rater.get("/mine").status_code == 200
+    assert rater.get("/rounds").status_code == 403
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"name": "rater-9", "role": "rater"}, "no round has a rater"),
+        ({"name": "tie-breaker", "role": "rater"}, "has another role in this study"),
         ({"name": "somebody", "role": "lead"}, "the lead is not invited"),
         ({"name": "rater-1", "role": "viewer"}, "has another role in this study"),
         ({"name": "somebody", "role": "king"}, "there is no role"),

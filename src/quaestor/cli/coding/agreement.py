@@ -25,7 +25,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def agreement(
-    round_: Annotated[
+    round: Annotated[
         str | None, typer.Option("--round", metavar="ROUND", help="A round of the study; default: all closed rounds.")
     ] = None,
     version: Annotated[int | None, typer.Option(help="Interpret the ratings under this codebook version.")] = None,
@@ -41,8 +41,8 @@ def agreement(
         Path | None, typer.Option(metavar="FILE", help="A CSV, TSV or XLSX with one row for each item and rater.")
     ] = None,
     facet: Annotated[list[str] | None, typer.Option(help="A column of codes; repeat for several.")] = None,
-    item: Annotated[str, typer.Option(help="The column that names the item.")] = "item",
-    rater: Annotated[str, typer.Option(help="The column that names the rater.")] = "rater",
+    item_column: Annotated[str, typer.Option(help="The column that names the item.")] = "item",
+    rater_column: Annotated[str, typer.Option(help="The column that names the rater.")] = "rater",
     scale: Annotated[
         Literal["nominal", "ordinal", "interval"],
         typer.Option(help="The scale of the codes: nominal (names), ordinal (ordered) or interval (numbers)."),
@@ -76,22 +76,22 @@ def agreement(
     from quaestor.coding.agreement_access import compute_rounds_agreement
 
     if ratings is None:
-        if against and round_ is None:
+        if against and round is None:
             raise InputError("--against needs --round: name the drift round too")
         opened = chosen_study(study)
-        confirm_views(opened, [name for name in (round_, against) if name] if round_ else None, actor, yes=yes)
+        confirm_views(opened, [name for name in (round, against) if name] if round else None, actor, yes=yes)
         rounds = compute_rounds_agreement(
-            opened, round_, facet or [],
+            opened, round, facet or [],
             version=version, level=level or "", against=against or "", actor=actor,
         )  # fmt: skip
         _show_rounds(rounds, json)
         return
-    if round_ is not None:
+    if round is not None:
         raise InputError("--round and --ratings exclude each other: give one of them")
     if separator == "":
         raise InputError('--separator is empty: give the text between the codes in a cell, such as ";"')
     agreements = compute_file_agreement(
-        RatingsFile(ratings, item, rater, separator),
+        RatingsFile(ratings, item_column, rater_column, separator),
         facet or [],
         scale=scale,
         order=[code.strip() for code in order.split(",")] if order else [],

@@ -309,7 +309,7 @@ def split(
     rule: Annotated[
         list[str] | None, typer.Option(help="FACET=ANSWER=PART: ratings with this answer go to this part.")
     ] = None,
-    items: Annotated[
+    items_file: Annotated[
         Path | None, typer.Option(help="A CSV with the columns item and part: the part for each item's ratings.")
     ] = None,
     actor: ActorOption = None,
@@ -331,7 +331,7 @@ def split(
         rules.append(dict(zip(("facet", "answer", "part"), (piece.strip() for piece in pieces), strict=True)))
     payload = {
         "code": code, "parts": parts, "rules": rules, "otherwise": otherwise,
-        "items": read_split_items(items) if items else {},
+        "items": read_split_items(items_file) if items_file else {},
     }  # fmt: skip
     _change(study, actor, "codebook.split", payload, json)
 
@@ -339,16 +339,16 @@ def split(
 @group.command()
 def move(
     code: CodeArgument,
-    to: Annotated[str, typer.Option(help="The new parent.")],
+    parent: Annotated[str, typer.Option(help="The new parent; '' for none.")],
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
     """Move a code and everything below it to another parent.
 
-    Example: quaestor codebook move model-setting/optimizer --to model-training
+    Example: quaestor codebook move model-setting/optimizer --parent model-training
     """
-    _change(study, actor, "codebook.move", {"code": code, "parent": to}, json)
+    _change(study, actor, "codebook.move", {"code": code, "parent": parent}, json)
 
 
 @group.command()

@@ -134,7 +134,7 @@ def tie(
     item: ItemArgument,
     answer: Annotated[str, typer.Argument(help="The tie-breaker's own answer.")],
     actor: Annotated[str, typer.Option("--as", metavar="NAME", help="The tie-breaker.")],
-    text: Annotated[str, typer.Option(help="The reason.")] = "",
+    reason: Annotated[str, typer.Option(help="The reason.")] = "",
     facet: FacetOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -145,7 +145,7 @@ def tie(
     """
     from quaestor.coding.disagreements import break_tie
 
-    break_tie(chosen_study(study), name, actor, item, facet, answer, text)
+    break_tie(chosen_study(study), name, actor, item, facet, answer, reason)
     _confirm(json)
 
 

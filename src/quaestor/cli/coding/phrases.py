@@ -26,7 +26,7 @@ def phrases() -> None:
 @group.command()
 def words(
     name: RoundArgument,
-    part: Annotated[str, typer.Option(help="verb or object.")] = "object",
+    kind: Annotated[str, typer.Option(help="The kind of word: verb or object.")] = "object",
     yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -34,7 +34,7 @@ def words(
 ) -> None:
     """List the words of a set that all raters have finished, their frequency, and the word each was unified to.
 
-    Example: quaestor phrases words phrases --part verb
+    Example: quaestor phrases words phrases --kind verb
     """
     from rich.markup import escape
 
@@ -42,7 +42,7 @@ def words(
 
     opened = chosen_study(study)
     confirm_views(opened, [name], actor, yes=yes)
-    word_rows = list_words(opened, name, part, actor)
+    word_rows = list_words(opened, name, kind, actor)
     if json:
         print_json(word_rows)
         return
@@ -57,9 +57,9 @@ def words(
 def unify(
     name: RoundArgument,
     words: Annotated[list[str], typer.Argument(help="The words to replace.")],
-    to: Annotated[str, typer.Option(help="The word that replaces them.")],
-    part: Annotated[str, typer.Option(help="verb or object.")] = "object",
-    rule: Annotated[
+    into: Annotated[str, typer.Option(help="The word that replaces them.")],
+    kind: Annotated[str, typer.Option(help="The kind of word: verb or object.")] = "object",
+    relation: Annotated[
         str, typer.Option(help="`same meaning` (the most frequent word is kept) or `hypernym`.")
     ] = "same meaning",
     reason: Annotated[str, typer.Option(help="The reason, if the less frequent word is kept.")] = "",
@@ -69,15 +69,15 @@ def unify(
 ) -> None:
     """Replace words by one word, from the next set on.
 
-    Example: quaestor phrases unify phrases restore read --to load --part verb
+    Example: quaestor phrases unify phrases restore read --into load --kind verb
     """
     from quaestor.coding.phrases import unify_words
 
-    unify_words(chosen_study(study), name, actor, part, words, to, rule, reason)
+    unify_words(chosen_study(study), name, actor, kind, words, into, relation, reason)
     if json:
         print_json({"recorded": True})
     else:
-        say(f"Recorded: {', '.join(words)} → {to}")
+        say(f"Recorded: {', '.join(words)} → {into}")
 
 
 @group.command()

@@ -75,7 +75,7 @@ def give(
     unsure: Annotated[list[str] | None, typer.Option(help="A facet you are unsure about.")] = None,
     memo: Annotated[str, typer.Option(help="A memo on the item.")] = "",
     seconds: Annotated[float, typer.Option(help="How long it took.")] = 0.0,
-    key: Annotated[str, typer.Option(help="An id of this rating: sent twice, it counts once.")] = "",
+    rating_id: Annotated[str, typer.Option(help="An id of this rating: sent twice, it counts once.")] = "",
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -87,7 +87,7 @@ def give(
 
     done = record_rating(
         chosen_study(study), name, actor, item, named_values(answer, "FACET=ANSWER"),
-        unsure=tuple(unsure or ()), memo=memo, seconds=seconds, key=key,
+        unsure=tuple(unsure or ()), memo=memo, seconds=seconds, key=rating_id,
     )  # fmt: skip
     if json:
         print_json(done)
@@ -136,7 +136,9 @@ def practise(
 def import_file(
     name: RoundArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or XLSX: item, rater, one column per facet.")],
-    rater: Annotated[str | None, typer.Option(help="The rater, if the file has no rater column.")] = None,
+    actor: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="The rater, if the file has no rater column.")
+    ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -148,7 +150,7 @@ def import_file(
     from quaestor.coding.session import open_coding
 
     with open_coding(chosen_study(study)) as coding:
-        done = import_ratings(coding, name, file, rater)
+        done = import_ratings(coding, name, file, actor)
     if json:
         print_json({"given": done.added, "known": done.known})
     else:

@@ -147,7 +147,7 @@ def waive(
 def replace(
     name: RoundArgument,
     rater: Annotated[str, typer.Option(help="The rater who leaves.")],
-    by: Annotated[str, typer.Option(help="The rater who takes over the remaining items.")],
+    replacement: Annotated[str, typer.Option(help="The rater who takes over the remaining items.")],
     reason: ReasonOption = "",
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -155,11 +155,11 @@ def replace(
 ) -> None:
     """Give a rater's remaining items to another rater.
 
-    Example: quaestor round replace refinement --rater rater-2 --by rater-3
+    Example: quaestor round replace refinement --rater rater-2 --replacement rater-3
     """
     from quaestor.coding.round_acts import replace_by_name
 
-    _print_round(replace_by_name(chosen_study(study), name, actor, rater, by, reason), "changed", json)
+    _print_round(replace_by_name(chosen_study(study), name, actor, rater, replacement, reason), "changed", json)
 
 
 @group.command()
@@ -263,7 +263,9 @@ def add(
         float | None, typer.Option(help="The value it must reach before later rounds can open.")
     ] = None,
     after: Annotated[str | None, typer.Option(help="The round that must be closed first.")] = None,
-    tie_breaker: Annotated[str | None, typer.Option(help="The tie-breaker.")] = None,
+    tie_breaker: Annotated[
+        str | None, typer.Option(help="The person who comments on disagreements or decides them.")
+    ] = None,
     settle: Annotated[
         str, typer.Option(help="How disagreements are settled: agreement, discussion, tie-breaker or two-step.")
     ] = "discussion",

@@ -75,9 +75,12 @@ def funnel(
 
 
 def _funnel_lines(result: FunnelResult, strand: str | None) -> list[dict[str, Any]]:
-    """Returns the steps as JSON; with their strand if the study has several."""
+    """Returns the steps as JSON; with their strand if the study has several, which has one line if it has no steps."""
+    named = {} if strand is None else {"strand": strand}
+    if not result.steps and not result.pending:
+        return [named | {"step": None, "in": result.entered, "out": result.entered}]
     return [
-        ({} if strand is None else {"strand": strand})
+        named
         | {"step": step.step, "in": step.entered, "out": step.kept}
         | ({"sampled": asdict(step.sampled)} if step.sampled else {})
         for step in result.steps
@@ -270,7 +273,7 @@ def sample(
     name: Annotated[
         str | None, typer.Argument(help="A sample from study.toml; without it, the options describe one.")
     ] = None,
-    after: Annotated[str | None, typer.Option(help="The step of the funnel to sample from; default: the last.")] = None,
+    step: Annotated[str | None, typer.Option(help="Sample from what this step kept; default: the last step.")] = None,
     size: Annotated[
         int | None, typer.Option(min=1, help="The sample size; default: what confidence and margin require.")
     ] = None,
@@ -294,7 +297,7 @@ def sample(
     described = None
     if name is None:
         described = build_sample_settings(
-            after=after, size=size, confidence=confidence, margin=margin, by=by, seed=seed, without=without or ()
+            after=step, size=size, confidence=confidence, margin=margin, by=by, seed=seed, without=without or ()
         )
     drawn = draw_sample(chosen_study(study), name, described)
     if out is not None:

@@ -20,7 +20,7 @@ from quaestor.cli.output import (
 
 RoundArgument = Annotated[str, typer.Argument(metavar="ROUND", help="A round that codes transcripts.")]
 UnitOption = Annotated[
-    str, typer.Option("--by", help="The unit of agreement: turn, answer to a question of the guide, or passage.")
+    str, typer.Option("--unit", help="The unit of agreement: turn, answer to a question of the guide, or passage.")
 ]
 
 
@@ -57,9 +57,9 @@ def code_agreement(
 
     Examples:
 
-        quaestor interview code-agreement main --by answer
+        quaestor interview code-agreement main --unit answer
 
-        quaestor interview code-agreement main --by passage
+        quaestor interview code-agreement main --unit passage
     """
     from rich.markup import escape
     from rich.table import Table

@@ -90,7 +90,7 @@ def link(
 
 
 def agreement(
-    use: Annotated[bool, typer.Option("--use", help="Put the current file in force.")] = False,
+    put_in_force: Annotated[bool, typer.Option("--put-in-force", help="Put the current file in force.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -99,7 +99,7 @@ def agreement(
 
     Examples:
       quaestor interview agreement
-      quaestor interview agreement --use
+      quaestor interview agreement --put-in-force
     """
     from quaestor.interviews.participants.consent import (
         list_consent_form_versions,
@@ -109,7 +109,7 @@ def agreement(
     from quaestor.interviews.repository import open_interviews
 
     with open_interviews(chosen_study(study)) as interviews:
-        if use:
+        if put_in_force:
             put_consent_form_in_force(interviews, actor)
         now, versions = read_consent_form(interviews), list_consent_form_versions(interviews)
     if json:
@@ -122,7 +122,7 @@ def agreement(
     else:
         print(f"version {now.kept.version}, in force since {now.kept.day}")
         if now.changed:
-            say(f"{now.file} has changed since: put it in force with `quaestor interview agreement --use`")
+            say(f"{now.file} has changed since: put it in force with `quaestor interview agreement --put-in-force`")
 
 
 def consent_json(answer: ParticipantConsent) -> dict[str, Any]:

@@ -148,7 +148,7 @@ def change(
 @group.command()
 def withdraw(
     pseudonym: PseudonymArgument,
-    sure: Annotated[bool, typer.Option("--yes", help="Confirm; without it nothing is erased.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm; without it nothing is erased.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -167,7 +167,7 @@ def withdraw(
     from quaestor.store.erasure import describe_pending_erasures
 
     opened = chosen_study(study)
-    if not sure:
+    if not yes:
         raise InputError(f"nothing was erased: this cannot be undone, so add --yes to erase {pseudonym}")
     with open_interviews(opened) as interviews:
         done = erase(interviews, pseudonym, actor)

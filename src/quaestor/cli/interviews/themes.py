@@ -39,7 +39,7 @@ def _confirm_rounds(study: Study, rounds: list[str] | None, actor: str | None, *
 
 
 def themes(
-    rounds: RoundOption = None,
+    round: RoundOption = None,
     by: Annotated[
         str, typer.Option(metavar="ATTRIBUTE", help="Compare by role, years, field or an attribute of the study.")
     ] = "",
@@ -66,9 +66,9 @@ def themes(
     from quaestor.interviews.themes.tables import themes_table
 
     opened = chosen_study(study)
-    _confirm_rounds(opened, rounds, actor, yes=yes)
+    _confirm_rounds(opened, round, actor, yes=yes)
     with open_interviews(opened) as interviews:
-        results = read_themes(interviews, rounds or (), actor)
+        results = read_themes(interviews, round or (), actor)
         tables = build_attribute_tables(results, [by]) if by else [themes_table(results)]
         written = write_themes(interviews, results, out, by) if out is not None else []
     if out is not None:
@@ -101,7 +101,7 @@ def _print_table(table: Table, columns: int | None = None) -> None:
 
 def quotations(
     code: Annotated[str, typer.Argument(metavar="CODE", help="A code, or a theme including all of its codes.")],
-    rounds: RoundOption = None,
+    round: RoundOption = None,
     yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -117,9 +117,9 @@ def quotations(
     from quaestor.interviews.themes.tables import base_notes, with_surroundings
 
     opened = chosen_study(study)
-    _confirm_rounds(opened, rounds, actor, yes=yes)
+    _confirm_rounds(opened, round, actor, yes=yes)
     with open_interviews(opened) as interviews:
-        results = read_themes(interviews, rounds or (), actor)
+        results = read_themes(interviews, round or (), actor)
         name, matches = find_quotations(results, code)
     if json:
         print_json({"code": code, "name": name, "quotations": [quotation_json(quotation) for quotation in matches]})
@@ -144,7 +144,7 @@ def quotations(
 
 
 def saturation(
-    rounds: RoundOption = None,
+    round: RoundOption = None,
     yes: YesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -160,9 +160,9 @@ def saturation(
     from quaestor.interviews.themes.quotations import read_themes
 
     opened = chosen_study(study)
-    _confirm_rounds(opened, rounds, actor, yes=yes)
+    _confirm_rounds(opened, round, actor, yes=yes)
     with open_interviews(opened) as interviews:
-        results = read_themes(interviews, rounds or (), actor)
+        results = read_themes(interviews, round or (), actor)
     if json:
         print_json(saturation_json(results))
         return

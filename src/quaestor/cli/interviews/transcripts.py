@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from quaestor.interviews.transcripts.import_file import TranscriptImport
 
 NameArgument = Annotated[str, typer.Argument(metavar="INTERVIEW", help="An interview, such as P1.")]
-RawOption = Annotated[bool, typer.Option("--raw", help="With the original names; only for the lead.")]
+OriginalNamesOption = Annotated[
+    bool, typer.Option("--original-names", help="With the original names; only for the lead.")
+]
 
 
 def add_to(group: typer.Typer) -> None:
@@ -122,7 +124,7 @@ def _print_import(name: str, done: TranscriptImport, left_out: SkippedLines) -> 
 
 def transcript(
     name: NameArgument,
-    raw: RawOption = False,
+    original_names: OriginalNamesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -135,12 +137,12 @@ def transcript(
     from quaestor.interviews.transcript_sheet import list_turn_lines
 
     with open_interviews(chosen_study(study)) as interviews:
-        lines = list_turn_lines(interviews, name, raw, actor)
+        lines = list_turn_lines(interviews, name, original_names, actor)
         whole = interviews.transcript(name)
     if json:
         print_json({
             "interview": name, "participant": whole.participant, "guide": whole.guide, "version": whole.version,
-            "turns": [_turn_json(whole, line, raw) for line in lines],
+            "turns": [_turn_json(whole, line, original_names) for line in lines],
         })  # fmt: skip
         return
     screen = console()
@@ -150,7 +152,7 @@ def transcript(
         elif line.leaves_guide:
             screen.print("\noutside the guide", style="bold")
         head = f"{line.turn.number:>5} {line.time:>8} {line.who}"
-        screen.print(f"{head}: {line.turn.raw if raw else line.turn.text}", markup=False, soft_wrap=True)
+        screen.print(f"{head}: {line.turn.raw if original_names else line.turn.text}", markup=False, soft_wrap=True)
 
 
 def speakers(
@@ -163,7 +165,7 @@ def speakers(
             help="Assign a speaker (label or number) or a turn (turn:12) to participant, interviewer or other.",
         ),
     ] = None,
-    raw: RawOption = False,
+    original_names: OriginalNamesOption = False,
     actor: ActorOption = None,
     study: StudyOption = None,
     json: JsonOption = False,
@@ -179,7 +181,7 @@ def speakers(
 
     assignments = named_values(set or [], '"SPEAKER=VOICE" or turn:NUMBER=VOICE')
     with open_interviews(chosen_study(study)) as interviews:
-        if raw:
+        if original_names:
             require_lead(interviews.coding, actor, "read the names of speakers")
         for speaker, voice in assignments.items():
             turn = speaker.removeprefix("turn:")
@@ -190,14 +192,14 @@ def speakers(
         rows = list_speakers(interviews, name)
         uncounted = list_uncounted_turns(interviews, name)
     if json:
-        print_json({"interview": name, "speakers": [_speaker_json(row, raw) for row in rows]})
+        print_json({"interview": name, "speakers": [_speaker_json(row, original_names) for row in rows]})
         return
     from rich.markup import escape
     from rich.table import Table
 
     table = Table("", "Speaker", "Voice", "Turns", "Words", "Begins", box=None)
     for row in rows:
-        label = row.label if raw else row.shown
+        label = row.label if original_names else row.shown
         suffix = "" if row.by_hand else " (proposed)"
         counts = (number(row.turns), number(row.words))
         table.add_row(str(row.number), escape(label), escape(f"{row.voice}{suffix}"), *counts, escape(row.begins))

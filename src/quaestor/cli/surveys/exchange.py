@@ -67,7 +67,7 @@ def export_file(
     raw: Annotated[
         bool, typer.Option("--raw", help="Write texts unchanged, even if a spreadsheet would read them as formulas.")
     ] = False,
-    everything: Annotated[
+    every: Annotated[
         bool, typer.Option("--all", help="Include unfinished and excluded responses, with columns that mark them.")
     ] = False,
     unweighted: Annotated[
@@ -85,9 +85,7 @@ def export_file(
 
     with open_surveys(chosen_study(study)) as surveys:
         try:
-            done = export_answers(
-                surveys, name, out, wide=wide, raw=raw, everything=everything, weighted=not unweighted
-            )
+            done = export_answers(surveys, name, out, wide=wide, raw=raw, everything=every, weighted=not unweighted)
         except SettingsError as error:
             raise SettingsError(f"{error}; or run with --unweighted") from None
     files = [str(path) for path in done.files]

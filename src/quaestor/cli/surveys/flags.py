@@ -56,7 +56,7 @@ def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
     console().print(table)
     waiting = sum(flagged_response.decision is None for flagged_response in flagged_responses)
     if waiting:
-        say(f"{number(waiting)} to review: `quaestor survey decide {name} RESPONSE --keep --why TEXT`, or --drop")
+        say(f"{number(waiting)} to review: `quaestor survey decide {name} RESPONSE --keep --reason TEXT`, or --drop")
     else:
         say(f"{number(len(flagged_responses))} flagged, all reviewed")
 
@@ -64,45 +64,45 @@ def flags(name: SurveyArgument, study: StudyOption = None, json: JsonOption = Fa
 def decide(
     name: SurveyArgument,
     response: Annotated[str, typer.Argument(metavar="RESPONSE", help="The id of a response.")],
-    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which is recorded.")],
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which is recorded.")],
     keep: Annotated[bool, typer.Option("--keep/--drop", help="Keep it, or exclude it from the results.")],
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
     """Keep a response or exclude it from the results; its answers are kept, and the last decision counts.
 
-    Example: quaestor survey decide protocol 3f9c2a1b7d604e58 --drop --why "identical to another response"
+    Example: quaestor survey decide protocol 3f9c2a1b7d604e58 --drop --reason "identical to another response"
     """
     from quaestor.surveys.lifecycle import open_surveys
     from quaestor.surveys.lifecycle import review_response as decide_about
 
     with open_surveys(chosen_study(study)) as surveys:
-        decide_about(surveys, name, response, keep, why, actor)
+        decide_about(surveys, name, response, keep, reason, actor)
     say(f"{response} is {'kept' if keep else 'excluded from the results'}")
 
 
 def erase(
     name: SurveyArgument,
     response: Annotated[str, typer.Argument(metavar="RESPONSE", help="The id of a response.")],
-    why: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which is recorded; do not name the person.")],
-    sure: Annotated[bool, typer.Option("--yes", help="Confirm; without it nothing is erased.")] = False,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="The reason, which is recorded; do not name the person.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Confirm; without it nothing is erased.")] = False,
     actor: ActorOption = None,
     study: StudyOption = None,
 ) -> None:
     """Erase a response permanently, such as an imported one, whose respondent has no link to withdraw it.
 
-    Example: quaestor survey erase protocol 3f9c2a1b7d604e58 --why "requested by letter" --yes
+    Example: quaestor survey erase protocol 3f9c2a1b7d604e58 --reason "requested by letter" --yes
     """
     from quaestor.base.errors import InputError
     from quaestor.store.erasure import describe_pending_erasures
     from quaestor.surveys.lifecycle import open_surveys
     from quaestor.surveys.open_answers import erase_response
 
-    if not sure:
+    if not yes:
         raise InputError(f"nothing was erased: this cannot be undone, so add --yes to erase {response}")
     chosen = chosen_study(study)
     with open_surveys(chosen) as surveys:
-        quoted = erase_response(surveys, name, response, why, actor)
+        quoted = erase_response(surveys, name, response, reason, actor)
     pending = describe_pending_erasures(chosen.root)
     if pending:
         say(f"{response} is no longer part of the study, but not fully erased yet. {pending}")

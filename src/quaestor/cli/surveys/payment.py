@@ -59,7 +59,7 @@ def status(study: StudyOption = None, json: JsonOption = False) -> None:
 @claims.command()
 def release(
     name: SurveyArgument,
-    most: Annotated[
+    count: Annotated[
         int | None,
         typer.Option(min=1, help="How many, drawn at random; default: all waiting claims.", show_default=False),
     ] = None,
@@ -73,7 +73,7 @@ def release(
     from quaestor.surveys.payment import release_claims
 
     with open_surveys(chosen_study(study)) as surveys:
-        released = release_claims(surveys, name, most)
+        released = release_claims(surveys, name, count)
     say(f"{number(released)} released: export the addresses with `quaestor survey claims export {name}`")
 
 

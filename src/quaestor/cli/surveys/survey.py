@@ -112,7 +112,7 @@ def check(name: FileArgument, study: StudyOption = None, json: JsonOption = Fals
 def preview(
     name: FileArgument,
     language: Annotated[str, typer.Option(help="The language; default: the first.")] = "",
-    most: Annotated[int, typer.Option(min=1, help="Stop after this many paths.")] = 1_000,
+    limit: Annotated[int, typer.Option(min=1, help="Stop after this many paths.")] = 1_000,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -122,7 +122,7 @@ def preview(
     """
     from quaestor.surveys.check_questionnaire import describe_paths
 
-    paths, whole = describe_paths(_find_file(name, study), language, most)
+    paths, whole = describe_paths(_find_file(name, study), language, limit)
     if json:
         print_json({"survey": Path(name).stem, "whole": whole, "paths": [_path_json(path) for path in paths]})
         return
@@ -130,7 +130,7 @@ def preview(
     for index, path in enumerate(paths, start=1):
         screen.print(_build_tree(path, f"{index} of {len(paths)}"))
     if not whole:
-        say(f"Only the first {number(len(paths))} paths are shown: see more with --most")
+        say(f"Only the first {number(len(paths))} paths are shown: see more with --limit")
 
 
 @group.command("close")

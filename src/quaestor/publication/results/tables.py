@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -28,29 +29,36 @@ from quaestor.publication.results.relation_tables import (
 from quaestor.render.number_format import ABSENT, decimal, interval, percent, whole
 from quaestor.render.table_model import Cell, Column, Group, Row, Selection, Table
 from quaestor.study.folder import Study
+from quaestor.study.session import Session
 from quaestor.study.settings.publication import PublishedTableSettings
 
-TABLE_KINDS: dict[str, Callable[[Study, StudyResults, PublishedTableSettings], Table]] = {
-    "counts": lambda study, results, settings: counts_table(results, settings),
-    "codes": lambda study, results, settings: codes_table(results, settings),
-    "medians": lambda study, results, settings: medians_table(results, settings, study.settings.study.seed),
-    "summaries": lambda study, results, settings: summaries_table(results, settings, study.settings.study.seed),
-    "correlations": lambda study, results, settings: correlations_table(
+TABLE_KINDS: dict[str, Callable[[Study, StudyResults, PublishedTableSettings, Session[Any] | None], Table]] = {
+    "counts": lambda study, results, settings, session: counts_table(results, settings),
+    "codes": lambda study, results, settings, session: codes_table(results, settings),
+    "medians": lambda study, results, settings, session: medians_table(results, settings, study.settings.study.seed),
+    "summaries": lambda study, results, settings, session: summaries_table(
+        results, settings, study.settings.study.seed
+    ),
+    "correlations": lambda study, results, settings, session: correlations_table(
         results, settings, study.settings.measures.correlation
     ),
-    "measures": lambda study, results, settings: measures_table(results, settings),
-    "comparison": lambda study, results, settings: comparison_table(results, settings),
-    "association": lambda study, results, settings: association_table(results, settings, study.settings.study.seed),
-    "trends": lambda study, results, settings: trends_table(results, settings),
-    "filter": lambda study, results, settings: filter_table(study, settings, study.settings.study.seed),
+    "measures": lambda study, results, settings, session: measures_table(results, settings),
+    "comparison": lambda study, results, settings, session: comparison_table(results, settings),
+    "association": lambda study, results, settings, session: association_table(
+        results, settings, study.settings.study.seed
+    ),
+    "trends": lambda study, results, settings, session: trends_table(results, settings),
+    "filter": lambda study, results, settings, session: filter_table(study, settings, session),
 }
 """Builder for each kind of table."""
 
 
-def make_table(study: Study, results: StudyResults, settings: PublishedTableSettings) -> Table:
-    """Builds one table; raises StateError if the study lacks what it needs."""
+def make_table(
+    study: Study, results: StudyResults, settings: PublishedTableSettings, session: Session[Any] | None = None
+) -> Table:
+    """Builds one table; raises StateError if the study lacks what it needs. A session saves reading the journal."""
     try:
-        return TABLE_KINDS[settings.kind](study, results, settings)
+        return TABLE_KINDS[settings.kind](study, results, settings, session)
     except InputError as error:
         raise InputError(f"{study.file}: table {settings.table}: {error}") from None
 
@@ -118,7 +126,7 @@ class Population:
     answered: Flags
 
 
-def population_at_filter(study: Study) -> Population:
+def population_at_filter(study: Study, session: Session[Any] | None = None) -> Population:
     """Returns the questions that reached the step that requires an accepted answer."""
     steps = study.funnel.steps
     number = next((place for place, step in enumerate(steps) if step.accepted_answer), None)
@@ -126,7 +134,7 @@ def population_at_filter(study: Study) -> Population:
         raise StateError("no step of the funnel requires an accepted answer, so there is nothing to compare")
 
     def read() -> dict[str, Floats]:
-        columns = read_questions_at_step(study, number)
+        columns = read_questions_at_step(study, number, session)
         created = _moments(columns["creation_date"])
         return {
             "viewcount": _floats(columns["view_count"]),
@@ -136,7 +144,7 @@ def population_at_filter(study: Study) -> Population:
             "dropped_at": _floats(columns["fell_at"]),
         }
 
-    numbers = dict(find_arrays(study, "questions-at-filter", lambda: dropped_at_file(study), number, read))
+    numbers = dict(find_arrays(study, "questions-at-filter", lambda: dropped_at_file(study, session), number, read))
     passed = numbers.pop("dropped_at") > number
     accepted, first = (~np.isnan(numbers[name]) for name in ("response_days", "first_answer_days"))
     decimals = study.settings.measures.days_decimals
@@ -158,9 +166,9 @@ def _floats(column: object) -> Floats:
     return np.asarray(column.to_numpy(zero_copy_only=False), np.float64)  # type: ignore[attr-defined]
 
 
-def filter_table(study: Study, settings: PublishedTableSettings, seed: int) -> Table:
+def filter_table(study: Study, settings: PublishedTableSettings, session: Session[Any] | None = None) -> Table:
     """Compares medians and shares of the questions without and with the filter."""
-    population = population_at_filter(study)
+    population, seed = population_at_filter(study, session), study.settings.study.seed
     sides = (("without", "Without the filter"), ("with", "With the filter"))
     parts = (("n", "n"), ("value", "Value"), ("ci", "95% CI"))
     columns = (

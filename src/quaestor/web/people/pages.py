@@ -20,7 +20,7 @@ from quaestor.coding.model.ratings import count_work
 from quaestor.coding.renaming import rename_rater
 from quaestor.people.credentials import MIN_LENGTH, Passwords
 from quaestor.people.directory import AccountInvitation, Directory
-from quaestor.people.membership import change_role, invite, remove_person, revoke_invitation
+from quaestor.people.membership import change_role, describe_missing_round, invite, remove_person, revoke_invitation
 from quaestor.people.pages import PeopleOverview, build_people_overview
 from quaestor.people.roles import Role, parse_role
 from quaestor.people.sign_in import SignInRefused, sign_in
@@ -77,7 +77,9 @@ class PeoplePages(Pages):
         try:
             if fields.get("act") == "invite":
                 token, invitation = await self.work(lambda: self._invite(fields))
-                return await self._people(request, link=_link(request, token), invitation=invitation)
+                missing = describe_missing_round(self.session.study, invitation.name, invitation.role)
+                link = _link(request, token)
+                return await self._people(request, link=link, invitation=invitation, missing_round=missing)
             await self.work(lambda: self._act(fields, require_visitor(request).name))
         except QuaestorError as error:
             status = refusal_status(error)

@@ -27,7 +27,7 @@ from quaestor.interviews.overview import InterviewOverview, build_overview, has_
 from quaestor.measures.agreement.statistics import STATISTICS
 from quaestor.people.roles import Permission, Role
 from quaestor.study.contributions import Next, StatusLine
-from quaestor.study.features import Status, status_and_next
+from quaestor.study.features import NOTHING_LEFT, Status, status_and_next
 from quaestor.study.folder import Study
 from quaestor.study.settings.coding import RoundSettings
 from quaestor.surveys.lifecycle import OPEN
@@ -175,7 +175,7 @@ def _command(study: Study, status: Status) -> str:
     report = next((stage.state for stage in status.stages if stage.name == "report"), "none")
     if words == "quaestor report" and report == "waiting":
         return f"{done}: publish it with `quaestor report`."
-    if words.startswith("quaestor serve"):
+    if words == NOTHING_LEFT or words.startswith("quaestor serve"):
         return f"{done}, and the report is up to date." if report == "done" else f"{done}: {_NO_REPORT}."
     if words.startswith("quaestor "):
         return f"Run `{words}`."
