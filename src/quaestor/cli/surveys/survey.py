@@ -235,7 +235,7 @@ def _build_tree(path: PathDescription, position: str) -> Tree:
     counted = f"{questions} question{'' if questions == 1 else 's'}, {_format_minutes(path.minutes)}"
     tree = Tree(f"[bold]Path {position}[/bold], {end}: {counted}")
     for page in path.pages:
-        branch = tree.add(f"[cyan]{escape(page.page)}[/cyan]")
+        branch = tree.add(f"[cyan]{escape(page.page)}[/cyan]{', in random order' if page.shuffle else ''}")
         for question in page.questions:
             answer = f" → {question.said}" if question.decides else ""
             branch.add(escape(f"{question.question}: {question.text}{answer}"))

@@ -19,6 +19,7 @@ from quaestor.surveys.model.tidy_layout import TIDY, Layout
 
 _OWN = (
     "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",
+    "pages:order",
 )  # fmt: skip
 LISTED = 12
 """Maximum number of names in a message."""
