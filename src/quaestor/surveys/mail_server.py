@@ -58,6 +58,7 @@ class MailServer:
     def __exit__(self, *error: object) -> None:
         with suppress(smtplib.SMTPException, OSError):
             self._connection.quit()
+        self._connection.close()
 
     def send(self, address: str, content: bytes) -> Delivery:
         """Sends an e-mail to one address and waits for the server's answer."""
@@ -95,6 +96,7 @@ class MailServer:
             except smtplib.SMTPServerDisconnected:
                 if not tries_left:
                     raise
+                self._connection.close()
                 self._connection = connect(self._settings, self._password)
         return None
 
@@ -125,10 +127,14 @@ def connect(settings: MailSettings, password: str = "") -> smtplib.SMTP:
             if settings.security == "tls"
             else smtplib.SMTP(settings.host, settings.used_port, timeout=_PATIENCE)
         )
-        if settings.security == "starttls":
-            server.starttls(context=context)
-        if settings.user:
-            server.login(settings.user, password)
+        try:
+            if settings.security == "starttls":
+                server.starttls(context=context)
+            if settings.user:
+                server.login(settings.user, password)
+        except BaseException:
+            server.close()
+            raise
     except ssl.SSLCertVerificationError as error:
         words = f"{where} has a certificate that cannot be trusted ({error.verify_message})"
         raise InputError(f"{words}: check mail.host") from None

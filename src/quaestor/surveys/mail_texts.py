@@ -240,6 +240,11 @@ def build_message(
     return message
 
 
+def write_message(message: EmailMessage) -> bytes:
+    """Returns an e-mail as a server expects it; headers are not folded, because a long link would be encoded then."""
+    return message.as_bytes(policy=SMTP.clone(max_line_length=900))
+
+
 def merge_row(questionnaire: Questionnaire, person: Person, address: str) -> Mapping[str, str]:
     """Returns the cells of a person for a mail-merge file, by column."""
     values = fill_placeholders(questionnaire, person, address)

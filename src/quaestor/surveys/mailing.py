@@ -28,6 +28,7 @@ from quaestor.surveys.mail_texts import (
     find_used_placeholders,
     merge_row,
     read_mail_texts,
+    write_message,
 )
 from quaestor.surveys.model.records import Questionnaire, ResponseStatus
 from quaestor.surveys.recipients import MAIL_ACT, open_recipients
@@ -272,7 +273,7 @@ def _send(
     if person is None or not recipients.claim(recipient):
         return  # another process mails them, or they opted out meanwhile
     try:
-        delivery = server.send(person.address, message.as_bytes())
+        delivery = server.send(person.address, write_message(message))
     except BaseException:  # the run is interrupted
         if not server.is_handing_over:
             recipients.release(recipient, refused=recipient.refused)

@@ -31,6 +31,9 @@ from quaestor.cli.surveys import (
     invitations as survey_invitations,
 )
 from quaestor.cli.surveys import (
+    mailing as survey_mailing,
+)
+from quaestor.cli.surveys import (
     payment as survey_claims,
 )
 from quaestor.cli.surveys import (
@@ -59,6 +62,7 @@ def add_to(app: typer.Typer) -> None:
     parts = (
         survey_versions,
         survey_invitations,
+        survey_mailing,
         survey_flags,
         survey_claims,
         survey_files,
