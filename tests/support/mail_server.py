@@ -73,8 +73,7 @@ class _Session(socketserver.StreamRequestHandler):
         while line := self.rfile.readline():
             words = line.decode().strip()
             command = words[:4].upper()
-            if command == "MAIL":
-                self.box.begun += 1
+            self.box.begun += command == "MAIL"
             if self._dies(command):
                 return
             if command == "EHLO":
@@ -94,22 +93,26 @@ class _Session(socketserver.StreamRequestHandler):
                 recipient = words.partition("<")[2].rstrip(">")
                 self._say(self.box.behaviour.refuses.get(recipient, "250 fine"))
             elif command == "DATA":
-                self._say("354 go on")
-                content = b"".join(iter(self.rfile.readline, b".\r\n"))
-                if self._dies("END"):
+                if not self._receive(recipient):
                     return
-                if self.box.behaviour.refuses_content:
-                    self._say(self.box.behaviour.refuses_content)
-                    continue
-                message = message_from_bytes(content.replace(b"\r\n..", b"\r\n."), policy=policy.default)
-                self.box.accepted.append((recipient, message))
-                self.box.was_encrypted.append(self.is_encrypted)
-                self._say("250 accepted")
             elif command == "QUIT":
                 self._say("221 bye")
                 return
             else:
                 self._say("250 fine")
+
+    def _receive(self, recipient: str) -> bool:
+        """Receives the content of an e-mail; returns False if the connection is cut."""
+        self._say("354 go on")
+        content = b"".join(iter(self.rfile.readline, b".\r\n"))
+        if self._dies("END"):
+            return False
+        if not self.box.behaviour.refuses_content:
+            message = message_from_bytes(content.replace(b"\r\n..", b"\r\n."), policy=policy.default)
+            self.box.accepted.append((recipient, message))
+            self.box.was_encrypted.append(self.is_encrypted)
+        self._say(self.box.behaviour.refuses_content or "250 accepted")
+        return True
 
     @property
     def _needs_encryption(self) -> bool:

@@ -76,7 +76,7 @@ PEOPLE = "e-mail,name,language\nanna@example.org,Anna Ö.,\nben@example.org,Ben,
 TEXTS = """
 [invitation]
 subject = { en = "Invitation for {name}: {title}", de = "Einladung: {title}" }
-body = { en = "Dear {name},\\nhere: {link}\\nstop: {opt_out}", de = "Liebe(r) {name},\\nhier: {link}\\nStopp: {opt_out}" }
+body = { en = "Dear {name},\\nhere: {link}\\nstop: {opt_out}", de = "Liebe(r) {name},\\n{link}\\n{opt_out}" }
 
 [reminder]
 subject = "Reminder"
@@ -258,7 +258,7 @@ def test_the_password_cannot_be_in_the_study_file(tmp_path: Path) -> None:
     (tmp_path / "study" / "study.toml").write_text(
         STUDY + MAIL.format(port=25, security="none") + 'password = "x"\n', "utf-8"
     )
-    with pytest.raises(SettingsError, match="mail.password"):
+    with pytest.raises(SettingsError, match=r"mail\.password"):
         _ = open_study(tmp_path / "study").settings
 
 

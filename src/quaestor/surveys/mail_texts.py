@@ -209,7 +209,7 @@ def fill_placeholders(questionnaire: Questionnaire, person: Person, address: str
         **person.columns,
         "name": person.name,
         "link": f"{link}?{query}" if query else link,
-        "opt_out": f"{link}/stop",
+        "opt_out": f"{link}/stop?{urlencode(language)}" if language else f"{link}/stop",
         "title": questionnaire.title,
         "closes": questionnaire.closes,
     }

@@ -119,6 +119,7 @@ def count_recipients(surveys: Surveys, name: str) -> tuple[RecipientCounts, bool
 
     In an anonymous survey it is not if there are few recipients, as for other small groups.
     """
+    surveys.fielding(name)  # raises an error for an unknown survey
     if not has_recipients(surveys):
         return RecipientCounts(), False
     with open_recipients(surveys) as recipients:

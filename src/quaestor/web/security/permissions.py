@@ -121,6 +121,7 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "claims-act": Permission.PAY,
     "claims-file": Permission.PAY,
     "invitation": PUBLIC,
+    "invitation-stop": PUBLIC,
     "claim": PUBLIC,
     "answer-begin": PUBLIC,
     "answer": PUBLIC,
