@@ -35,7 +35,7 @@ from quaestor.study.settings.publication import (
     ResultSettings,
     ValueSettings,
 )
-from quaestor.study.settings.schema import AboutStudy, StoreSettings, StudySettings
+from quaestor.study.settings.schema import AboutStudy, MailSettings, StoreSettings, StudySettings
 from tests.support.paths import DOCS, ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(DOCS).rglob("*.md")])
@@ -47,7 +47,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(DOCS).rglob("*.md")])
         StudySettings, AboutStudy, StackExchangeSettings, TableSettings, TableColumnSettings, KindSettings,
         FunnelSettings, StepSettings, SampleSettings, FacetSettings, RoundSettings, StoreSettings,
         ResultSettings, AttributeSettings, MeasureSettings, PublishedTableSettings, FindingSettings, ValueSettings,
-        ReportSettings,
+        ReportSettings, MailSettings,
     ],
 )  # fmt: skip
 def test_every_key_of_the_study_file_is_documented(model: type[BaseModel]) -> None:
@@ -72,6 +72,7 @@ def test_every_key_of_the_study_file_is_documented(model: type[BaseModel]) -> No
         ("[[findings]]", "", ValueSettings),
         ("[report]", "", ReportSettings),
         ("[store]", "", StoreSettings),
+        ("[mail]", "", MailSettings),
     ],
 )
 def test_every_key_is_documented_in_its_section(heading: str, prefix: str, model: type[BaseModel]) -> None:

@@ -34,6 +34,8 @@ from quaestor.surveys.mailing import (
     write_merge_file,
 )
 from quaestor.surveys.recipients import add_recipients, count_recipients, opt_out, remove_recipients
+from quaestor.surveys.respond import code_of_link, code_of_page
+from quaestor.surveys.store.responses import hashed
 
 ADDRESS = "https://study.example.org"
 QUESTIONNAIRE = """
@@ -277,6 +279,20 @@ def test_reminders_of_an_anonymous_survey_go_to_those_who_did_not_use_their_link
         assert (len(plan.due), plan.others) == (1, {ANSWERED: 1, OPTED_OUT: 1})
 
 
+def test_no_stored_link_of_an_anonymous_survey_leads_to_a_response(tmp_path: Path) -> None:
+    with mail_server() as box, invited(tmp_path / "study", box) as surveys:
+        mail_all(surveys)
+        tokens = [token_in(box, address) for address in box.addresses]
+        for token in tokens:
+            code = accept_invitation(surveys, token, key="a key that only the page knows, 32+")[1]
+            send(surveys, code, "consent", {"q.consent": ["agree"]})
+        with closing(sqlite3.connect(tmp_path / "study" / "answers.db")) as answers:
+            codes = {code for (code,) in answers.execute("SELECT code FROM responses")}
+        assert len(codes) == 3
+        guesses = [guess for token in tokens for guess in (token, code_of_link(token), code_of_page(token, ""))]
+        assert not codes & {hashed(guess) for guess in guesses}
+
+
 def test_reminders_of_a_survey_that_is_not_anonymous_go_to_those_who_did_not_finish(tmp_path: Path) -> None:
     with mail_server() as box, invited(tmp_path / "study", box, anonymous=False) as surveys:
         mail_all(surveys)
@@ -311,7 +327,7 @@ def test_removed_addresses_are_erased_and_can_be_added_again(tmp_path: Path) -> 
         assert not any(sealed in held for sealed in before)
         assert add_recipients(surveys, NAME, tmp_path / "people.csv", "again").added == 3
         assert [act.kind for act in surveys.coding.journal.acts()][-4:] == [
-            "survey.invite", "survey.remove-recipients", "survey.remove-recipients", "survey.invite",
+            "survey.invite", "survey.forget", "survey.forget", "survey.invite",
         ]  # fmt: skip
 
 
@@ -386,7 +402,7 @@ def test_a_text_with_another_placeholder_or_line_break_is_refused(
         mail_text_file(surveys.study, NAME).write_text(TEXTS.replace(old, new), "utf-8")
         plan = plan_mails(surveys, MailRequest(NAME))
         with pytest.raises(InputError) as refused:
-            next(build_messages(surveys, plan, require_mail_settings(surveys), ADDRESS))
+            build_messages(surveys, plan, require_mail_settings(surveys), ADDRESS)
         assert words in str(refused.value)
 
 

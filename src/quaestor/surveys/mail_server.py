@@ -14,13 +14,13 @@ from quaestor.base.errors import InputError, SettingsError
 from quaestor.study.settings.schema import MailSettings
 
 PASSWORD = "QUAESTOR_MAIL_PASSWORD"  # noqa: S105 - the name of a variable
-_PATIENCE = 30.0
+_PATIENCE = 60.0
 """Seconds to wait for an answer of the server."""
 _CLOSING, _ACCEPTED, _FORWARDED, _PERMANENT = 421, 250, 251, 500
 _TRIES = 2
 
 
-class Outcome(StrEnum):
+class DeliveryOutcome(StrEnum):
     """What became of an e-mail."""
 
     ACCEPTED = "accepted"
@@ -37,7 +37,7 @@ class Outcome(StrEnum):
 class Delivery:
     """The outcome for one e-mail, with the server's answer."""
 
-    outcome: Outcome
+    outcome: DeliveryOutcome
     code: int = 0
     words: str = ""
 
@@ -66,10 +66,10 @@ class MailServer:
         try:
             delivery = self._announce(address) or self._hand_over(content)
         except (smtplib.SMTPException, OSError, InputError) as error:
-            outcome = Outcome.UNCERTAIN if self.is_handing_over else Outcome.STOPPED
+            outcome = DeliveryOutcome.UNCERTAIN if self.is_handing_over else DeliveryOutcome.STOPPED
             return Delivery(outcome, words=f"the connection to {self._settings.host} broke: {_describe(error)}")
         self.is_handing_over = False
-        if delivery.outcome is not Outcome.ACCEPTED:
+        if delivery.outcome is not DeliveryOutcome.ACCEPTED:
             with suppress(smtplib.SMTPException, OSError):
                 self._connection.rset()
         return delivery
@@ -88,7 +88,7 @@ class MailServer:
                         return None
                     if code != _CLOSING:
                         is_permanent = code >= _PERMANENT
-                        outcome = Outcome.ADDRESS_REFUSED if is_permanent else Outcome.ADDRESS_POSTPONED
+                        outcome = DeliveryOutcome.ADDRESS_REFUSED if is_permanent else DeliveryOutcome.ADDRESS_POSTPONED
                         return Delivery(outcome, code, f"{code} {_text(reply)}")
                 elif code != _CLOSING:
                     return self._refuse(code, reply)
@@ -106,10 +106,12 @@ class MailServer:
             code, reply = self._connection.data(content)
         except smtplib.SMTPDataError as error:  # refused before the content was sent
             code, reply = error.smtp_code, error.smtp_error if isinstance(error.smtp_error, bytes) else b""
-        return Delivery(Outcome.ACCEPTED) if code == _ACCEPTED else self._refuse(code, reply)
+        return Delivery(DeliveryOutcome.ACCEPTED) if code == _ACCEPTED else self._refuse(code, reply)
 
     def _refuse(self, code: int, reply: bytes) -> Delivery:
-        return Delivery(Outcome.STOPPED, code, f"{self._settings.host} refused the e-mail: {code} {_text(reply)}")
+        return Delivery(
+            DeliveryOutcome.STOPPED, code, f"{self._settings.host} refused the e-mail: {code} {_text(reply)}"
+        )
 
 
 def connect(settings: MailSettings, password: str = "") -> smtplib.SMTP:

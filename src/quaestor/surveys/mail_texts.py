@@ -27,7 +27,7 @@ from quaestor.study.settings.schema import MailSettings
 from quaestor.surveys.model.question_kinds.link_value import LinkValue
 from quaestor.surveys.model.questionnaire_file import Id, Words
 from quaestor.surveys.model.records import Questionnaire
-from quaestor.surveys.store.recipients import Person
+from quaestor.surveys.store.recipients import Addressee
 
 INVITATION, REMINDER = "invitation", "reminder"
 _ALWAYS = ("name", "link", "opt_out", "title", "closes")
@@ -195,7 +195,7 @@ def find_used_placeholders(texts: MailTextSettings) -> set[str]:
     return {name for text in words for name in _PLACEHOLDER.findall(text)}
 
 
-def fill_placeholders(questionnaire: Questionnaire, person: Person, address: str) -> dict[str, str]:
+def fill_placeholders(questionnaire: Questionnaire, person: Addressee, address: str) -> dict[str, str]:
     """Returns the value of each placeholder for a person; the questionnaire is in the language of the person."""
     link = f"{address.rstrip('/')}/i/{person.token}"
     values = {
@@ -216,7 +216,7 @@ def fill_placeholders(questionnaire: Questionnaire, person: Person, address: str
 
 
 def build_message(
-    settings: MailSettings, texts: MailTextSettings, questionnaire: Questionnaire, person: Person, address: str
+    settings: MailSettings, texts: MailTextSettings, questionnaire: Questionnaire, person: Addressee, address: str
 ) -> EmailMessage:
     """Builds the e-mail for a person."""
     values = fill_placeholders(questionnaire, person, address)
@@ -245,7 +245,7 @@ def write_message(message: EmailMessage) -> bytes:
     return message.as_bytes(policy=SMTP.clone(max_line_length=900))
 
 
-def merge_row(questionnaire: Questionnaire, person: Person, address: str) -> Mapping[str, str]:
+def merge_row(questionnaire: Questionnaire, person: Addressee, address: str) -> Mapping[str, str]:
     """Returns the cells of a person for a mail-merge file, by column."""
     values = fill_placeholders(questionnaire, person, address)
     return {"e-mail": person.address, "language": person.language or questionnaire.languages[0], **values}

@@ -19,7 +19,7 @@ from quaestor.coding.session import require_lead
 from quaestor.store.records import NewAct
 from quaestor.study.settings.schema import MailSettings
 from quaestor.surveys.lifecycle import Surveys
-from quaestor.surveys.mail_server import MailServer, Outcome
+from quaestor.surveys.mail_server import DeliveryOutcome, MailServer
 from quaestor.surveys.mail_texts import (
     INVITATION,
     REMINDER,
@@ -33,7 +33,7 @@ from quaestor.surveys.mail_texts import (
 from quaestor.surveys.model.records import Questionnaire, ResponseStatus
 from quaestor.surveys.recipients import MAIL_ACT, open_recipients
 from quaestor.surveys.respond import code_of_link
-from quaestor.surveys.store.recipients import Gone, Person, Recipient, RecipientFile
+from quaestor.surveys.store.recipients import Addressee, Gone, Recipient, RecipientFile
 
 _FEW = 5
 Progress = Callable[[str, int, int], None]
@@ -69,7 +69,7 @@ class MailPlan:
     """Addresses of which nobody knows whether the server accepted the e-mail."""
 
     @property
-    def people(self) -> Iterator[Person]:
+    def people(self) -> Iterator[Addressee]:
         return (recipient.person for recipient in self.due if recipient.person is not None)
 
 
@@ -144,7 +144,7 @@ def _find_reason(surveys: Surveys, questionnaire: Questionnaire, recipient: Reci
     return REFUSED if recipient.refused and not request.retry else ""
 
 
-def _is_under_way(surveys: Surveys, questionnaire: Questionnaire, person: Person) -> bool:
+def _is_under_way(surveys: Surveys, questionnaire: Questionnaire, person: Addressee) -> bool:
     """Tells whether a person began and did not finish; in an anonymous survey nobody knows."""
     if questionnaire.anonymous:
         return False
@@ -170,14 +170,18 @@ def require_mail_settings(surveys: Surveys) -> MailSettings:
 def build_messages(
     surveys: Surveys, plan: MailPlan, settings: MailSettings, address: str
 ) -> Iterator[tuple[Recipient, EmailMessage]]:
-    """Yields the e-mail of each recipient; raises InputError before the first if a text cannot be filled in."""
+    """Returns the e-mail of each recipient, built when it is needed; raises InputError if one cannot be built."""
     newest = surveys.questionnaire(plan.request.survey)
     texts = read_mail_texts(surveys.study, newest).require(plan.request.kind)
     _require_values(surveys, plan, find_used_placeholders(texts), address)
-    for recipient in plan.due:
-        if recipient.person is not None:
-            questionnaire = _in_language(surveys, newest, recipient.person)
-            yield recipient, build_message(settings, texts, questionnaire, recipient.person, address)
+    return (
+        (
+            recipient,
+            build_message(settings, texts, _in_language(surveys, newest, recipient.person), recipient.person, address),
+        )
+        for recipient in plan.due
+        if recipient.person is not None
+    )
 
 
 def _require_values(surveys: Surveys, plan: MailPlan, used: set[str], address: str) -> None:
@@ -194,7 +198,7 @@ def _require_values(surveys: Surveys, plan: MailPlan, used: set[str], address: s
             )
 
 
-def _in_language(surveys: Surveys, questionnaire: Questionnaire, person: Person) -> Questionnaire:
+def _in_language(surveys: Surveys, questionnaire: Questionnaire, person: Addressee) -> Questionnaire:
     if person.language in ("", questionnaire.language) or person.language not in questionnaire.languages:
         return questionnaire
     version = surveys.answers.version(questionnaire.id)
@@ -241,16 +245,16 @@ def send_mails(
     require_open(surveys, plan.request.survey)
     settings = require_mail_settings(surveys)
     report = MailReport() if report is None else report
-    messages = list(build_messages(surveys, plan, settings, address))
-    if not messages:
+    if not plan.due:
         return report
+    messages = build_messages(surveys, plan, settings, address)
     with open_recipients(surveys) as recipients, MailServer(settings, password) as server:
         try:
             for number, (recipient, message) in enumerate(messages):
                 if number and a_minute:
                     sleep(60 / a_minute)
                 _send(recipients, server, plan.request, recipient, message, report)
-                progress("e-mails", number + 1, len(messages))
+                progress("e-mails", number + 1, len(plan.due))
                 if report.stopped:
                     break
         finally:
@@ -279,19 +283,19 @@ def _send(
             recipients.release(recipient, refused=recipient.refused)
         raise
     match delivery.outcome:
-        case Outcome.ACCEPTED:
+        case DeliveryOutcome.ACCEPTED:
             recipients.release(recipient, mails=max(recipient.mails, request.reminder + 1))
             report.sent += 1
-        case Outcome.ADDRESS_REFUSED:
+        case DeliveryOutcome.ADDRESS_REFUSED:
             recipients.release(recipient, refused=delivery.code)
             report.refused.append((person.address, delivery.words))
-        case Outcome.ADDRESS_POSTPONED:
+        case DeliveryOutcome.ADDRESS_POSTPONED:
             recipients.release(recipient, refused=recipient.refused)
             report.postponed.append((person.address, delivery.words))
-        case Outcome.STOPPED:
+        case DeliveryOutcome.STOPPED:
             recipients.release(recipient, refused=recipient.refused)
             report.stopped = delivery.words
-        case Outcome.UNCERTAIN:  # it stays marked, so that nobody is mailed twice
+        case DeliveryOutcome.UNCERTAIN:  # it stays marked, so that nobody is mailed twice
             report.uncertain.append(person.address)
             report.stopped = delivery.words
 

@@ -23,9 +23,9 @@ from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.link_value import LinkValue
 from quaestor.surveys.model.records import Questionnaire
 from quaestor.surveys.model.service_exports import PlainRow
-from quaestor.surveys.store.recipients import Gone, Person, RecipientCounts, RecipientFile
+from quaestor.surveys.store.recipients import Addressee, Gone, RecipientCounts, RecipientFile
 
-MAIL_ACT, REMOVE_ACT = "survey.mail", "survey.remove-recipients"
+MAIL_ACT, REMOVE_ACT = "survey.mail", "survey.forget"
 _ADDRESS_COLUMNS = ("e-mail", "email", "mail")
 _ADDRESS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@([A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}")
 _LONGEST = 200
@@ -34,7 +34,7 @@ _MOST_MISTAKES = 20
 
 
 @dataclass(frozen=True)
-class FileRow:
+class RecipientRow:
     """A person in a table of recipients."""
 
     cell: str
@@ -50,7 +50,7 @@ class FileRow:
 class RecipientTable:
     """The people in a file, and the columns that it has in vain."""
 
-    rows: tuple[FileRow, ...]
+    rows: tuple[RecipientRow, ...]
     ignored: tuple[str, ...]
 
 
@@ -80,7 +80,7 @@ def add_recipients(
     table = read_recipients(file, questionnaire, stratum, declared)
     people = [
         (
-            Person(row.address, secrets.token_urlsafe(24), row.name, row.language, dict(row.columns)),
+            Addressee(row.address, secrets.token_urlsafe(24), row.name, row.language, dict(row.columns)),
             row.stratum,
         )
         for row in table.rows
@@ -161,7 +161,7 @@ def read_recipients(
     rows = plain_rows(file, _detect_encoding(file))
     header = next(rows, PlainRow(1, []))
     columns = _find_columns(file, header, questionnaire, declared)
-    people: list[FileRow] = []
+    people: list[RecipientRow] = []
     mistakes: list[str] = []
     seen: dict[str, str] = {}
     for row in rows:
@@ -232,17 +232,17 @@ def _find_columns(
 
 def _read_person(
     row: PlainRow, columns: Mapping[str, int], questionnaire: Questionnaire, stratum: str
-) -> tuple[FileRow, list[str]]:
+) -> tuple[RecipientRow, list[str]]:
     cells = {name: row.cells[place].strip() if place < len(row.cells) else "" for name, place in columns.items()}
     at = {name: _cell(row.number, place) for name, place in columns.items()}
     address = cells.pop(_ADDRESS_COLUMNS[0])
     name, language = cells.pop("name", ""), cells.pop("language", "")
     chosen = cells.pop("stratum", "") or stratum
-    person = FileRow(at[_ADDRESS_COLUMNS[0]], address, name, language, chosen, cells)
+    person = RecipientRow(at[_ADDRESS_COLUMNS[0]], address, name, language, chosen, cells)
     return person, list(_find_mistakes(person, at, questionnaire))
 
 
-def _find_mistakes(person: FileRow, at: Mapping[str, str], questionnaire: Questionnaire) -> Iterator[str]:
+def _find_mistakes(person: RecipientRow, at: Mapping[str, str], questionnaire: Questionnaire) -> Iterator[str]:
     if not person.address:
         yield f"{person.cell}: the address is missing"
     elif len(person.address) > _LONGEST or not _ADDRESS.fullmatch(person.address) or ".." in person.address:

@@ -33,7 +33,7 @@ class Gone(IntEnum):
 
 
 @dataclass(frozen=True)
-class Person:
+class Addressee:
     """Who a recipient is; excluded from `repr`, so that it appears in no log."""
 
     address: str = field(repr=False)
@@ -50,7 +50,7 @@ class Recipient:
     """A stored recipient."""
 
     id: bytes
-    person: Person | None
+    person: Addressee | None
     """None if the address is no longer stored."""
     mails: int
     """How far they are: 0 before the invitation, 1 after it, 2 after the first reminder, and so on."""
@@ -104,7 +104,7 @@ class RecipientFile:
             self._opened_seal = Seal((read_secret if is_sealed else get_or_create_secret)(self._key, "invitations"))
         return self._opened_seal
 
-    def add(self, survey: str, batch: str, people: Sequence[tuple[Person, str]]) -> dict[str, Gone]:
+    def add(self, survey: str, batch: str, people: Sequence[tuple[Addressee, str]]) -> dict[str, Gone]:
         """Stores new people, each with a stratum and an invitation, all or none; returns who is known already.
 
         A person whom the lead removed is added again; one who opted out is not.
@@ -195,15 +195,15 @@ class RecipientFile:
     def _identify(self, survey: str, address: str) -> bytes:
         return self._seal.fingerprint(f"{survey}\0{address.casefold()}")
 
-    def _sealed(self, name: bytes, person: Person) -> bytes:
+    def _sealed(self, name: bytes, person: Addressee) -> bytes:
         text = json.dumps(asdict(person), ensure_ascii=True)
         return self._seal.seal(text.ljust(-(-len(text) // _PADDED) * _PADDED), name.hex())
 
-    def _opened(self, name: bytes, sealed: bytes) -> Person | None:
+    def _opened(self, name: bytes, sealed: bytes) -> Addressee | None:
         if not sealed:
             return None
         try:
-            return Person(**json.loads(self._seal.open(sealed, name.hex())))
+            return Addressee(**json.loads(self._seal.open(sealed, name.hex())))
         except SealError:
             raise InputError(
                 f"{self._key} is not the key that sealed these addresses: restore the original key"
