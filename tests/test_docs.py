@@ -38,7 +38,7 @@ from quaestor.study.settings.publication import (
     ResultSettings,
     ValueSettings,
 )
-from quaestor.study.settings.schema import AboutStudy, StoreSettings, StudySettings
+from quaestor.study.settings.schema import AboutStudy, MailSettings, StoreSettings, StudySettings
 from quaestor.study.settings.sources import OpenAnswerSettings, SourceSettings, load_source_kind
 from quaestor.study.settings.weights import MarginSettings, WeightSettings
 from tests.support.paths import DOCS, ROOT
@@ -74,6 +74,7 @@ STUDY_FILE_KEYS: list[tuple[str, str, str, type[BaseModel]]] = [
     ("[joint_display]", "strands.", "joint_display", JointStrandSettings),
     ("[interviews]", "", "interviews", InterviewSettings),
     ("[store]", "", "store", StoreSettings),
+    ("[mail]", "", "mail", MailSettings),
 ]
 """Each table of keys in the reference: its section, the prefix of its keys, where the examples belong, the settings."""
 AROUND_EXAMPLES = """
@@ -126,6 +127,9 @@ method = "raking"
 by = "role"
 targets = { research = 0.3, other = 0.7 }
 [interviews]
+[mail]
+host = "mail.example.org"
+sender = "study@example.org"
 [report]
 [joint_display]
 [store]

@@ -87,8 +87,8 @@ def expected() -> Any:
 
 
 ADDED_ACTS = {
-    "decision.assent", "decision.propose", "evidence.copies", "interview.turns", "person.rename", "survey.merge",
-    "survey.unmerge",
+    "decision.assent", "decision.propose", "evidence.copies", "interview.turns", "person.rename", "survey.forget",
+    "survey.mail", "survey.merge", "survey.unmerge",
 }  # fmt: skip
 """Kinds of acts that the older version did not record."""
 ADDED = frozenset(

@@ -120,12 +120,12 @@ def _format_counts(counts: dict[str, int]) -> list[str]:
 
 
 def _describe_keys(keys: tuple[Path, ...]) -> str:
+    content = "Interviews and addresses in the backup are encrypted"
     missing = [key for key in keys if not key.exists()]
     if missing:
         files = series([str(key) for key in missing])
-        return f"Interviews in the backup are encrypted, and {files} cannot be found: without the keys they are lost"
-    files = series([str(key) for key in keys])
-    return f"Interviews in the backup are encrypted and the keys are not included: keep a copy of {files} elsewhere"
+        return f"{content}, and {files} cannot be found: without the keys they are lost"
+    return f"{content} and the keys are not included: keep a copy of {series([str(key) for key in keys])} elsewhere"
 
 
 def _count_rows(report: BackupReport, part: str, table: str) -> int:

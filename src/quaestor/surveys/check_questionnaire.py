@@ -99,6 +99,7 @@ class PathPage:
     page: str
     title: str
     questions: tuple[PathQuestion, ...]
+    shuffle: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,15 @@ def deciding_questions(questionnaire: Questionnaire) -> set[str]:
 
 def _path_in_words(questionnaire: Questionnaire, path: PageSequence, deciding: set[str]) -> PathDescription:
     titles = {page.id: page.title for page in questionnaire.pages}
+    shuffled = {page.id for page in questionnaire.pages if page.shuffle}
     known = {question.id: question for question in questionnaire.questions()}
     pages = tuple(
-        PathPage(page, titles[page], tuple(_question(known[name], path, name in deciding) for name in names))
+        PathPage(
+            page,
+            titles[page],
+            tuple(_question(known[name], path, name in deciding) for name in names),
+            page in shuffled,
+        )
         for page, names in path.pages
     )
     return PathDescription(pages, path.standing.value, path.ends_early, path.seconds / 60)

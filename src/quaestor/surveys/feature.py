@@ -18,10 +18,12 @@ from quaestor.surveys.free_text import ANSWERS_FILE, DECIDE_ACT, SurveyText
 from quaestor.surveys.lifecycle import INVITATIONS_FILE, MERGE_ACT, UNMERGE_ACT
 from quaestor.surveys.open_answers import OpenAnswerSource
 from quaestor.surveys.publication_guard import SurveyGuard
+from quaestor.surveys.recipients import MAIL_ACT, REMOVE_ACT
 from quaestor.surveys.report_section import SurveySection, fingerprint
 from quaestor.surveys.status import surveys_status
 from quaestor.surveys.store.answers import ANSWERS
 from quaestor.surveys.store.invitations import INVITATIONS
+from quaestor.surveys.store.recipients import INVITATIONS_KEY, keep_recipients
 from quaestor.surveys.store.responses import (
     WITHDRAWN_LIST,
     WithdrawnList,
@@ -45,7 +47,9 @@ class SurveyBackup:
     )
 
     def keys(self, study: Study) -> Mapping[str, Path]:
-        return {}
+        """Returns the key of the addresses of recipients, if there is one; answers have none."""
+        key = study.root / INVITATIONS_KEY
+        return {INVITATIONS.name: key} if key.exists() else {}
 
     def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
         if part.form is ANSWERS:
@@ -55,6 +59,9 @@ class SurveyBackup:
         """Does nothing: withdrawals of respondents are not in the journal, because its times would identify them."""
 
     def leave_out(self, study: Study, acts: object, copies: Mapping[str, PartCopy]) -> WithdrawnData:
+        invitations = copies.get(INVITATIONS.name)
+        if invitations is not None and invitations.present is not None:
+            keep_recipients(invitations.copy, invitations.present)
         if ANSWERS.name not in copies:
             return WithdrawnData()
         answers = copies[ANSWERS.name]
@@ -112,6 +119,8 @@ FEATURE = Feature(
         "survey.erase": ActKind("erased a response to {survey}"),
         "survey.import": ActKind("imported a file of answers to {survey}"),
         "survey.invite": ActKind("created invitations to {survey}"),
+        MAIL_ACT: ActKind("sent e-mails about {survey}"),
+        REMOVE_ACT: ActKind("erased addresses of people invited to {survey}"),
     },
     live_source=OpenAnswerSource(),
     free_text=SurveyText,

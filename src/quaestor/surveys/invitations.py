@@ -25,7 +25,7 @@ from quaestor.surveys.respond import (
 from quaestor.surveys.store.invitations import Invitation, InvitationCount, InvitationFile
 
 SMALLER_STRATA, SMALLER_BATCHES = "smaller strata", "smaller batches"
-_MOST = 100_000
+MOST_INVITED = 100_000
 _LONGEST = 100
 
 
@@ -103,10 +103,9 @@ def invite(
     if (count is None) == (not labels):
         raise InputError("give either the number of invitations or one label for each")
     number = len(labels) if count is None else count
-    if not 1 <= number <= _MOST:
-        raise InputError(f"cannot create {number} invitations: the number must be from 1 to {_MOST:,}")
-    if not batch.strip() or len(batch) > _LONGEST:
-        raise InputError(f"name the batch with 1 to {_LONGEST} characters, for example `first`")
+    if not 1 <= number <= MOST_INVITED:
+        raise InputError(f"cannot create {number} invitations: the number must be from 1 to {MOST_INVITED:,}")
+    batch = require_batch(batch)
     if questionnaire.strata and stratum not in questionnaire.strata:
         options = suggest(stratum, questionnaire.strata)
         raise InputError(f"the survey {name!r} has no stratum {stratum!r}; choose from: {options}")
@@ -114,10 +113,17 @@ def invite(
         raise InputError(f"the survey {name!r} has no strata: define survey.strata in its file, or omit the stratum")
     inviteds = [InvitationLink(secrets.token_urlsafe(24), label) for label in (labels or [""] * number)]
     with open_invitations(surveys) as invitations:
-        invitations.add(name, batch.strip(), stratum, [invited.token for invited in inviteds])
-    payload = {"survey": name, "batch": batch.strip(), "stratum": stratum, "count": number}
+        invitations.add(name, batch, stratum, [invited.token for invited in inviteds])
+    payload = {"survey": name, "batch": batch, "stratum": stratum, "count": number}
     surveys.coding.act(lambda state: NewAct("survey.invite", lead, payload))
     return inviteds
+
+
+def require_batch(batch: str) -> str:
+    """Returns the name of a batch; raises InputError if it is empty or too long."""
+    if not batch.strip() or len(batch) > _LONGEST:
+        raise InputError(f"name the batch with 1 to {_LONGEST} characters, for example `first`")
+    return batch.strip()
 
 
 def links_csv(inviteds: Sequence[InvitationLink], address: str) -> str:

@@ -17,6 +17,7 @@ from quaestor.surveys.model.flow import (
     find_page,
     in_order,
     next_page,
+    order_pages,
     page_before,
     progress,
     shown_pages,
@@ -177,8 +178,8 @@ def describe_link_values(questionnaire: Questionnaire, answers: Mapping[str, Ans
 
 
 def read_questionnaire_for(surveys: Surveys, response: Response) -> Questionnaire:
-    """Returns the questionnaire in the respondent's version and language."""
-    return surveys.questionnaire(response.survey, response.version, response.language)
+    """Returns the questionnaire in the respondent's version, language and order of pages."""
+    return order_pages(surveys.questionnaire(response.survey, response.version, response.language), response.seed)
 
 
 def show_page(surveys: Surveys, code: str, page: str = "", response: Response | None = None) -> SurveyPage | Response:

@@ -45,7 +45,7 @@ class Pool(Enum):
 AT_WORK = frozenset({"rate", "ahead", "mine", "coding", "coding-transcript", "interview-conduct", "interview-since"})
 WITHOUT_ACCOUNT = frozenset(
     {
-        "answer-begin", "answer", "answer-end", "answer-withdraw", "claim", "invitation", "consent",
+        "answer-begin", "answer", "answer-end", "answer-withdraw", "claim", "invitation", "invitation-stop", "consent",
         "consent-withdraw",
     }
 )  # fmt: skip

@@ -26,8 +26,9 @@ WEB = ROOT / "src" / "quaestor" / "web"
 ENGLISH = read_texts("en")
 PACKAGES = ("web", "surveys")
 PAGES = (
-    "claim", "claim_taken", "invited", "invited_used", "survey_base", "survey_begin", "survey_end", "survey_facts",
-    "survey_fields", "survey_page", "survey_refused", "survey_shut", "survey_withdraw", "survey_withdrawn",
+    "claim", "claim_taken", "invited", "invited_stop", "invited_used", "survey_base", "survey_begin", "survey_end",
+    "survey_facts", "survey_fields", "survey_page", "survey_refused", "survey_shut", "survey_withdraw",
+    "survey_withdrawn",
 )  # fmt: skip
 
 

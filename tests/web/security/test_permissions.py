@@ -36,8 +36,8 @@ WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "participant", "gui
                         "interview-protocol-file", "interview-themes", "interview-drawing", "interview-quotations",
                         "interview-code")  # fmt: skip
 """The same of interviews."""
-BEHIND_A_LINK = ("join", "answer-begin", "answer", "answer-end", "answer-withdraw", "invitation", "claim", "consent",
-                 "consent-withdraw")  # fmt: skip
+BEHIND_A_LINK = ("join", "answer-begin", "answer", "answer-end", "answer-withdraw", "invitation", "invitation-stop",
+                 "claim", "consent", "consent-withdraw")  # fmt: skip
 """Pages of those who hold a link; the ones written below lead nowhere."""
 
 # route: an address of it, and who may have it. A new route needs a row here and one in web/matrix.py.
@@ -141,6 +141,7 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "claims-act": ("/pay/none/acts", {Role.PAYER}),
     "claims-file": ("/pay/none/cards.csv", {Role.PAYER}),
     "invitation": ("/i/unknown", EVERYBODY),
+    "invitation-stop": ("/i/unknown/stop", EVERYBODY),
     "claim": ("/claim/none/unknown", EVERYBODY),
     "answer-begin": ("/s/unknown", EVERYBODY),
     "answer": ("/s/unknown/code", EVERYBODY),

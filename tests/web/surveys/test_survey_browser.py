@@ -12,7 +12,9 @@ from tests.support.windows import assert_for_everyone, complaints_of, serving, w
 
 from quaestor.study.folder import open_study
 from quaestor.surveys.lifecycle import open_surveys
+from quaestor.surveys.mailing import MailRequest, plan_mails
 from quaestor.surveys.model.records import ResponseStatus
+from quaestor.surveys.recipients import add_recipients
 
 pytestmark = pytest.mark.browser
 
@@ -35,6 +37,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory, links: dict[str, str]) -> P
         out = {**FORMS, "you": {"q.converted": ["no"], "q.role": ["research"]}}
         links["screened"] = answered(surveys, forms=out)[0]
         links["german"] = answered(surveys, forms={}, language="de")[0]
+        people = folder.with_name("people.csv")
+        people.write_text("e-mail\nanna@example.org\n", "utf-8")
+        add_recipients(surveys, NAME, people, "first", "pro")
+        [anna] = plan_mails(surveys, MailRequest(NAME)).people
+        links["invitation by e-mail"], links["no more e-mails"] = anna.token, f"{anna.token}/stop"
     return folder
 
 
@@ -150,7 +157,7 @@ def answer_in_words(page: Page) -> None:
 
 STATES = (
     "begin", "begun", "you", "wrong", "tools", "words", "finished", "declined", "screened", "german", "withdraw",
-    "no such survey", "no such code", "not open yet",
+    "no such survey", "no such code", "not open yet", "invitation by e-mail", "no more e-mails",
 )  # fmt: skip
 
 
@@ -165,6 +172,7 @@ def test_respondent_pages_are_accessible_at_every_width(
         "no such survey": "nothing",
         "no such code": f"{NAME}/nothing",
         "not open yet": "later",
+        **{state: f"../i/{links[state]}" for state in ("invitation by e-mail", "no more e-mails")},
     }
     page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
     complaints = complaints_of(page, address.removesuffix("s/"))

@@ -39,7 +39,8 @@ def invite(
     """Create invitation links, each valid for one response, and print them as CSV: label, link.
 
     The links are shown only here. The study stores a hash of each link with its batch, its stratum and whether it was
-    used. Labels, such as e-mail addresses, are printed next to the links and not stored.
+    used. Labels, such as e-mail addresses, are printed next to the links and not stored. To send invitations and
+    reminders by e-mail, use `survey recipients` and `survey mail`.
 
     Examples:
       quaestor survey invite protocol --batch first --stratum "PRO accounts" --count 50 --out links-pro.csv

@@ -31,6 +31,9 @@ from quaestor.cli.surveys import (
     invitations as survey_invitations,
 )
 from quaestor.cli.surveys import (
+    mailing as survey_mailing,
+)
+from quaestor.cli.surveys import (
     payment as survey_claims,
 )
 from quaestor.cli.surveys import (
@@ -59,6 +62,7 @@ def add_to(app: typer.Typer) -> None:
     parts = (
         survey_versions,
         survey_invitations,
+        survey_mailing,
         survey_flags,
         survey_claims,
         survey_files,
@@ -233,7 +237,7 @@ def _build_tree(path: PathDescription, position: str) -> Tree:
     counted = f"{questions} question{'' if questions == 1 else 's'}, {_format_minutes(path.minutes)}"
     tree = Tree(f"[bold]Path {position}[/bold], {end}: {counted}")
     for page in path.pages:
-        branch = tree.add(f"[cyan]{escape(page.page)}[/cyan]")
+        branch = tree.add(f"[cyan]{escape(page.page)}[/cyan]{', in random order' if page.shuffle else ''}")
         for question in page.questions:
             answer = f" → {question.said}" if question.decides else ""
             branch.add(escape(f"{question.question}: {question.text}{answer}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
@@ -59,6 +59,33 @@ class StoreSettings(Settings):
         return address
 
 
+_SENDER = re.compile(r"(?:[^<>@\x00-\x1f\x7f]*<)?([^\s<>@]+@[^\s<>@]+)>?")
+_PORTS = {"starttls": 587, "tls": 465, "none": 25}
+
+
+class MailSettings(Settings):
+    """The server that sends e-mails; its password is never in a file."""
+
+    host: Name
+    port: Annotated[int, Field(ge=1, le=65535)] | None = None
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    user: str = ""
+    sender: Name
+    reply_to: str = ""
+
+    @field_validator("sender", "reply_to")
+    @classmethod
+    def _names_an_address(cls, text: str) -> str:
+        if text and not _SENDER.fullmatch(text):
+            raise ValueError('write it as "NAME@HOST" or "Some Name <NAME@HOST>"')
+        return text
+
+    @property
+    def used_port(self) -> int:
+        """Returns the port, by default the usual one for the security."""
+        return self.port or _PORTS[self.security]
+
+
 STUDY_FILE = "study.toml"
 
 
@@ -97,6 +124,7 @@ class StudySettings(Settings):
     joint_display: JointDisplaySettings = JointDisplaySettings()
     interviews: InterviewSettings = InterviewSettings()
     store: StoreSettings = StoreSettings()
+    mail: MailSettings | None = None
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:

@@ -13,6 +13,7 @@ from quaestor.surveys.invitations import join_strata
 from quaestor.surveys.lifecycle import Surveys
 from quaestor.surveys.model.answer_cells import NUMBER, PLACE, TICKED
 from quaestor.surveys.model.column_mapping import WEIGHT
+from quaestor.surveys.model.flow import order_pages
 from quaestor.surveys.model.records import Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.tidy_layout import (
     CODEBOOK,
@@ -30,6 +31,8 @@ ABOUT_ALL = ("standing", "kept")
 """Columns that only a table of all responses has."""
 _ABOUT_TIDY = ("response", "version", "stratum", "language", "seed")
 _ABOUT_WIDE = ("response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic")
+PAGE_ORDER = "pages:order"
+"""The column with the order of pages, which a table has if a version shows pages in a random order."""
 _TIDY_HOLDS = {"number": sheets.NUMBER, "order": sheets.WHOLE}
 _ABOUT_HOLDS = {
     "version": sheets.WHOLE, "seconds": sheets.NUMBER,
@@ -112,9 +115,13 @@ class _Table:
         self._dropped = surveys.fielding(name).dropped
         self._joined_strata = join_strata(surveys, name)
         self._weights = weights
+        has_order = any(page.shuffle for questionnaire in layout.versions.values() for page in questionnaire.pages)
         self._more = (
-            *(ABOUT_ALL if everything else ()), *((sheets.GUARDED,) if guarded else ()), *((WEIGHT,) if weights else ())
-        )  # fmt: skip
+            *((PAGE_ORDER,) if has_order else ()),
+            *(ABOUT_ALL if everything else ()),
+            *((sheets.GUARDED,) if guarded else ()),
+            *((WEIGHT,) if weights else ()),
+        )
         self.responses = 0
         self.left_out: dict[str, int] = {}
 
@@ -166,4 +173,13 @@ class _Table:
             sheets.GUARDED: "1",
             WEIGHT: "" if math.isnan(weight) else f"{weight:.15g}",
         }
+        if PAGE_ORDER in about:
+            cells[PAGE_ORDER] = self._page_order(response)
         return tuple(cells[column] for column in about)
+
+    def _page_order(self, response: Response) -> str:
+        """Returns the pages in the order of a response; empty if its version has none, or the order is unknown."""
+        questionnaire = self._layout.versions[response.version]
+        if not response.seed or not any(page.shuffle for page in questionnaire.pages):
+            return ""
+        return " ".join(page.id for page in order_pages(questionnaire, response.seed).pages)

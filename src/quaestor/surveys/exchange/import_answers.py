@@ -18,6 +18,7 @@ from quaestor.surveys.exchange.file_rows import hash_answers_file, own_export, p
 from quaestor.surveys.lifecycle import Surveys, review_response, survey_file
 from quaestor.surveys.model.answer_cells import RowAnswers
 from quaestor.surveys.model.column_mapping import LISTED, ColumnMapping, is_own_tidy, is_own_wide, read_mapping
+from quaestor.surveys.model.flow import order_pages
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import AGREE, Answer, CellRemark, Questionnaire, Response, ResponseStatus
 from quaestor.surveys.model.row_reader import RowReader, with_gaps
@@ -123,10 +124,11 @@ class FileReader:
         return self._readers.get(version, self._newest)
 
     def _response(self, row: PlainRow, read: RowAnswers, reader: VersionReader) -> ResponseWithPages:
-        questionnaire, standing = reader.questionnaire, self._standing(row, read, reader)
+        language, day, seed_cell = (self._cell(row, what) for what in ("language", "day", "seed"))
+        seed = int(seed_cell) if _SEED.fullmatch(seed_cell) else 0
+        questionnaire, standing = order_pages(reader.questionnaire, seed), self._standing(row, read, reader)
         answers, sent = with_gaps(questionnaire, read, reader.rows.questions, standing, row.number)
         known = self._cell(row, "response") if _ID.fullmatch(self._cell(row, "response")) else ""
-        language, day, seed = (self._cell(row, what) for what in ("language", "day", "seed"))
         response = Response(
             id=known or derive_id(questionnaire.id, self._sha256, str(row.number)),
             survey=questionnaire.id,
@@ -134,7 +136,7 @@ class FileReader:
             standing=standing,
             answers=answers,
             language=language if language in questionnaire.languages else questionnaire.language,
-            seed=int(seed) if _SEED.fullmatch(seed) else 0,
+            seed=seed,
             stratum=self._stratum(row, read, reader),
             seconds=self._seconds(row, read),
             sent=sent,

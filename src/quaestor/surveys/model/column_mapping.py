@@ -22,6 +22,7 @@ WEIGHT = "response:weight"
 _OWN = (
     "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",
     WEIGHT,
+    "pages:order",
 )  # fmt: skip
 LISTED = 12
 """Maximum number of names in a message."""

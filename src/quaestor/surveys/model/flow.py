@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from quaestor.base.errors import InputError
 from quaestor.surveys.model.question_kinds import kind_of
@@ -226,6 +227,28 @@ def in_order(question: Question, seed: int) -> Question:
     if not question.shuffle:
         return question
     return kind_of(question).shuffle(question, random.Random(f"{seed} {question.id}"))
+
+
+def order_pages(questionnaire: Questionnaire, seed: int) -> Questionnaire:
+    """Returns a questionnaire with its pages in the order for this seed; as in the file for an imported response.
+
+    Each run of consecutive pages with `shuffle` has an order of its own; all other pages keep their places.
+    """
+    if not seed or not any(page.shuffle for page in questionnaire.pages):
+        return questionnaire
+    pages: list[Page] = []
+    for run in group_shuffled_pages(questionnaire):
+        ordered = list(run)
+        random.Random(f"{seed} pages {run[0].id}").shuffle(ordered)
+        pages += ordered
+    return replace(questionnaire, pages=tuple(pages))
+
+
+def group_shuffled_pages(questionnaire: Questionnaire) -> Iterator[tuple[Page, ...]]:
+    """Yields each run of pages that are shown in a random order, and every other page by itself."""
+    for is_shuffled, pages in groupby(questionnaire.pages, key=lambda page: page.shuffle):
+        run = tuple(pages)
+        yield from (run,) if is_shuffled else ((page,) for page in run)
 
 
 def fill_in_answers(text: str, questionnaire: Questionnaire, answers: Answers) -> str:

@@ -7,13 +7,13 @@ opened: a question would be asked by mistake, or an answer would be lost.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from quaestor.base.errors import Problem
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
 from quaestor.surveys.model.conditions import Condition
-from quaestor.surveys.model.flow import find_placeholders
+from quaestor.surveys.model.flow import find_placeholders, group_shuffled_pages
 from quaestor.surveys.model.paths import Reach, find_reach
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.records import AGREE, DECLINE, Option, Page, Question, Questionnaire
@@ -116,6 +116,8 @@ def find_problems(survey: Questionnaire) -> list[Problem]:
     """Returns every problem, in the order of the questionnaire."""
     problems = [*_whole(survey), *_consent(survey)]
     reached = find_reach(survey)
+    for run in group_shuffled_pages(survey):
+        problems += _random_order(run)
     asked_before: set[str] = set()
     for page in survey.pages:
         problems += _page(survey, page, asked_before, reached)
@@ -204,6 +206,28 @@ def _consent(survey: Questionnaire) -> Iterator[Problem]:
     for code, what in ((AGREE, "agree"), (DECLINE, "decline")):
         if consent.option(code) is None:
             yield Problem(name_part(consent), f"nobody can {what}: add an option with code {code!r}")
+
+
+def _random_order(run: Sequence[Page]) -> Iterator[Problem]:
+    """Yields the problems of pages that are shown in a random order: any of them can come first."""
+    earlier: set[str] = set()
+    for page in run if run[0].shuffle else ():
+        if any(kind_of(question).asks_consent for question in page.questions):
+            yield Problem(name_part(page), "consent must come first: remove `shuffle` from this page")
+        elif len(run) == 1:
+            words = "`shuffle` has no effect, because neither the page before nor the page after it has it"
+            yield Problem(name_part(page), f"{words}: add it there, or remove it here", grave=False)
+        parts: tuple[Page | Question, ...] = (page, *page.questions)
+        for part in parts:
+            tests = part.show_if.tests() if part.show_if is not None else ()
+            texts = (part.title, part.text) if isinstance(part, Page) else (part.text, part.hint)
+            uses = [f"its condition depends on {test.question!r}" for test in tests if test.question in earlier]
+            names = (name for text in texts for name in find_placeholders(text))
+            uses += [f"its text contains {{{name}}}" for name in names if name in earlier]
+            for use in dict.fromkeys(uses):
+                words = f"{use}, which may be asked later, because both pages have a random place"
+                yield Problem(name_part(part), f"{words}: remove `shuffle` from one of them")
+        earlier |= {question.id for question in page.questions if not kind_of(question).is_hidden}
 
 
 def _page(survey: Questionnaire, page: Page, before: set[str], reached: Reach) -> Iterator[Problem]:

@@ -126,6 +126,7 @@ class PageSettings(Settings):
     title: Words = ""
     text: Words = ""
     show_if: str = ""
+    shuffle: bool = False
     questions: tuple[QuestionSettings, ...] = ()
 
 
@@ -251,6 +252,7 @@ class _Reader:
             self._words(page.text),
             tuple(self._question(question) for question in page.questions),
             _condition(page.show_if),
+            page.shuffle,
         )
 
     def _question(self, settings: QuestionSettings) -> Question:

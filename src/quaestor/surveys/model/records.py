@@ -135,6 +135,8 @@ class Page:
     text: str = ""
     questions: tuple[Question, ...] = ()
     show_if: Condition | None = None
+    shuffle: bool = False
+    """Consecutive pages with this mark are shown to each respondent in a random order."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,7 @@ class Response:
     """By question, the latest answer."""
     language: str = "en"
     seed: int = 0
-    """Determines the order of shuffled options."""
+    """Determines the order of shuffled options and pages."""
     stratum: str = ""
     seconds: float = 0.0
     """Time spent on all pages."""

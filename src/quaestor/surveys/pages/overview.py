@@ -30,7 +30,9 @@ from quaestor.surveys.model.questionnaire_file import parse_questionnaire, read_
 from quaestor.surveys.model.records import Page, Question, Questionnaire, ResponseStatus
 from quaestor.surveys.model.version_edits import VersionEdits
 from quaestor.surveys.pages.version_changes import CHANGED, Change, changes_between
+from quaestor.surveys.recipients import count_recipients
 from quaestor.surveys.status import IMPORTED, STANDING_WORDS, SurveyStatus, read_status
+from quaestor.surveys.store.recipients import RecipientCounts
 
 _MOST_DAYS = 62
 _WEEK = 7
@@ -175,9 +177,31 @@ class SurveyOverview:
     left_out: int = 0
     """Responses excluded by the lead."""
     quotas: tuple[tuple[str, int], ...] = field(default=())
+    mailed: RecipientCounts = field(default_factory=RecipientCounts)
+    """People who are invited by e-mail."""
+    knows_started: bool = False
+    """Whether it is known how many of them started."""
     merges: tuple[MergedPart, ...] = ()
     earlier_parts: tuple[EarlierPart, ...] = ()
     """Options and rows of older versions that can be merged."""
+
+    @property
+    def mailed_facts(self) -> list[tuple[str, int]]:
+        """Returns how many people were invited by e-mail and what became of it; a rare state is left out if it is 0."""
+        mailed = self.mailed
+        started = [("started", mailed.started)] if self.knows_started else []
+        rare = [("opted out", mailed.opted_out), ("refused", mailed.refused), ("uncertain", mailed.uncertain)]
+        facts = [("recipients", mailed.all), ("invited", mailed.invited), ("reminded", mailed.reminded), *started]
+        return [*facts, *((words, count) for words, count in rare if count)]
+
+    @property
+    def next_mail(self) -> str:
+        """Returns the command that sends the next e-mails; empty if none can be sent now."""
+        if not self.mailed.all or not self.line.takes_more:
+            return ""
+        if self.mailed.invited + self.mailed.opted_out + self.mailed.refused < self.mailed.all:
+            return f"Send the invitations: `quaestor survey mail {self.line.name}`"
+        return f"Remind those who have not answered: `quaestor survey remind {self.line.name}`"
 
     @property
     def can_open(self) -> bool:
@@ -209,6 +233,7 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
     opened = surveys.questionnaire(name) if surveys and line.version else None
     questionnaire = line.file.questionnaire or opened
     fielding = surveys.fielding(name) if surveys else SurveyState(name)
+    mailed, knows_started = count_recipients(surveys, name) if surveys else (RecipientCounts(), False)
     return SurveyOverview(
         line=line,
         fielding=fielding,
@@ -224,6 +249,8 @@ def survey_overview(study: Study, surveys: Surveys | None, name: str) -> SurveyO
         quotas=tuple((condition_in_words(quota.condition, questionnaire), quota.most) for quota in questionnaire.quotas)
         if questionnaire
         else (),
+        mailed=mailed,
+        knows_started=knows_started,
         merges=tuple(list_merges(surveys, name)) if surveys and opened else (),
         earlier_parts=tuple(list_earlier_parts(surveys, name)) if surveys and opened else (),
     )

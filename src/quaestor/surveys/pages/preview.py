@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from quaestor.base.errors import InputError
 from quaestor.study.folder import Study
-from quaestor.surveys.model.flow import is_shown, next_page, page_before, validate_page
+from quaestor.surveys.model.flow import is_shown, next_page, order_pages, page_before, validate_page
 from quaestor.surveys.model.in_words import condition_in_words
 from quaestor.surveys.model.question_kinds import kind_of
 from quaestor.surveys.model.question_kinds.base import Form
@@ -51,7 +51,7 @@ class PreviewPage:
 
 def walk(study: Study, name: str, form: Form, language: str = "", step: str = "", at: str = "") -> PreviewPage:
     """Returns the page of a preview: from page `at` to the next or back; without a step, the first."""
-    questionnaire = questionnaire_now(study, name, language)
+    questionnaire = order_pages(questionnaire_now(study, name, language), _SEED)
     sent = [page for page in form.get("sent", ()) if any(known_page.id == page for known_page in questionnaire.pages)]
     if step == NEXT and at:
         sent.append(at)

@@ -123,6 +123,7 @@ def _pages(before: Questionnaire, after: Questionnaire) -> Iterator[Change]:
             continue
         details = [f"{word} differs" for word in ("title", "text") if getattr(page, word) != getattr(old[name], word)]
         details += _condition(old[name].show_if, page.show_if, before, after)
+        details += [_FLAGS["shuffle"][not page.shuffle]] if page.shuffle != old[name].shuffle else []
         details += ["moved"] if name in moved else []
         if details:
             yield Change(CHANGED, f"page {name}", tuple(details))

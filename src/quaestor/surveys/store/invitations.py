@@ -1,7 +1,8 @@
 """The invitations file: by the hash of a link, its batch and stratum, and whether it was used.
 
-It stores no names and no times, and nothing that leads from an invitation to a response. All invitations of a batch
-are written in the order of their hashes, and the write-ahead log is emptied each time one is used.
+It stores no times, and nothing that leads from an invitation to a response. All invitations of a batch are written in
+the order of their hashes, and the write-ahead log is emptied each time one is used. Invitations that are sent by e-mail
+also have a recipient, whose address and link are encrypted (`surveys.store.recipients`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,15 @@ CREATE TABLE invitations (
     token BLOB PRIMARY KEY, survey TEXT NOT NULL, batch TEXT NOT NULL, stratum TEXT NOT NULL, used INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-INVITATIONS = PrivateFileSchema("invitations", _KIND, (_FIRST,), "restore a backup of it, or send new invitations")
+_SECOND = """
+CREATE TABLE recipients (
+    id BLOB PRIMARY KEY, survey TEXT NOT NULL, invitation BLOB NOT NULL UNIQUE, sealed BLOB NOT NULL,
+    mails INTEGER NOT NULL, trying INTEGER NOT NULL, refused INTEGER NOT NULL, gone INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+INVITATIONS = PrivateFileSchema(
+    "invitations", _KIND, (_FIRST, _SECOND), "restore a backup of it, or send new invitations"
+)
 
 
 @dataclass(frozen=True)
@@ -61,11 +70,8 @@ class InvitationFile:
 
     def add(self, survey: str, batch: str, stratum: str, tokens: Sequence[str]) -> None:
         """Stores invitations, all or none; only the hash of each token."""
-        rows = sorted((_hashed(token), survey, batch, stratum, 0) for token in tokens)
         with self._file.writing() as writing:
-            known = writing.execute("SELECT token, survey, batch, stratum, used FROM invitations").fetchall()
-            writing.execute("DELETE FROM invitations")
-            writing.executemany("INSERT INTO invitations VALUES (?, ?, ?, ?, ?)", sorted([*known, *rows]))
+            insert_invitations(writing, [(hash_token(token), survey, batch, stratum) for token in tokens])
         self._file.clear_log()
 
     def find(self, token: str) -> Invitation | None:
@@ -77,7 +83,7 @@ class InvitationFile:
         """Yields an invitation and marks it as used at the end; locks it meanwhile."""
         with self._file.writing() as writing:
             yield _find(writing, token)
-            writing.execute("UPDATE invitations SET used = 1 WHERE token = ?", (_hashed(token),))
+            writing.execute("UPDATE invitations SET used = 1 WHERE token = ?", (hash_token(token),))
         self._file.clear_log()
 
     def sent(self, survey: str) -> list[InvitationCount]:
@@ -99,12 +105,20 @@ class InvitationFile:
         return int(rows[0])
 
 
+def insert_invitations(writing: sqlite3.Connection, new: Sequence[tuple[bytes, str, str, str]]) -> None:
+    """Adds unused invitations (hash, survey, batch, stratum), and writes all in the order of their hashes."""
+    rows = [(*invitation, 0) for invitation in new]
+    rows += writing.execute("SELECT token, survey, batch, stratum, used FROM invitations").fetchall()
+    writing.execute("DELETE FROM invitations")
+    writing.executemany("INSERT INTO invitations VALUES (?, ?, ?, ?, ?)", sorted(rows))
+
+
 def _find(connection: sqlite3.Connection, token: str) -> Invitation | None:
     row = connection.execute(
-        "SELECT survey, batch, stratum, used FROM invitations WHERE token = ?", (_hashed(token),)
+        "SELECT survey, batch, stratum, used FROM invitations WHERE token = ?", (hash_token(token),)
     ).fetchone()
     return Invitation(row[0], row[1], row[2], bool(row[3])) if row else None
 
 
-def _hashed(token: str) -> bytes:
+def hash_token(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -122,6 +122,7 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "claims-act": Permission.PAY,
     "claims-file": Permission.PAY,
     "invitation": PUBLIC,
+    "invitation-stop": PUBLIC,
     "claim": PUBLIC,
     "answer-begin": PUBLIC,
     "answer": PUBLIC,

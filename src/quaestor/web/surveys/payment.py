@@ -28,6 +28,7 @@ from quaestor.surveys.payment import (
     release_claims,
     submit_claim,
 )
+from quaestor.surveys.recipients import find_opt_out, opt_out
 from quaestor.surveys.respond import read_link_values
 from quaestor.surveys.status import read_status
 from quaestor.web.error_pages import refusal_status
@@ -119,6 +120,7 @@ class ClaimPages(PublicPages):
         both = ["GET", "POST"]
         return [
             Route("/i/{token}", self.or_later(self.invitation), methods=both, name="invitation"),
+            Route("/i/{token}/stop", self.or_later(self.stop_mails), methods=both, name="invitation-stop"),
             Route("/claim/{name}/{token}", self.or_later(self.claim), methods=both, name="claim"),
         ]
 
@@ -145,7 +147,24 @@ class ClaimPages(PublicPages):
             return self.plain(request, "survey_shut.html", context, 409 if survey is None else 410)
         kept = {} if survey is None or survey.anonymous or entrance.used else request.query_params
         values = self.link_values(survey, kept)
+        values["has_mail"] = await self.work(lambda: self._is_stopped(token)) is False
         return self.form(request, "invited.html", {"survey": survey, "invite": entrance, **values})
+
+    async def stop_mails(self, request: Request) -> Response:
+        """Asks whether to stop the e-mails, then erases the address; programs that follow links change nothing."""
+        token, language = request.path_params["token"], request.query_params.get("language", "")
+        entrance, is_stopped = await self.work(lambda: (self._invite(token, language), self._is_stopped(token)))
+        if entrance is None or is_stopped is None:
+            return self.refused(request, 404, "no-invitation-title", "no-invitation")
+        survey = entrance.access.questionnaire
+        if request.method == "POST" and not is_stopped:
+            await self.work(lambda: opt_out(self.session.surveys, token))
+            is_stopped = True
+        return self.form(request, "invited_stop.html", {"survey": survey, "stopped": is_stopped})
+
+    def _is_stopped(self, token: str) -> bool | None:
+        surveys = self.session.surveys_if_any
+        return None if surveys is None else find_opt_out(surveys, token)
 
     def _invite(self, token: str, language: str) -> InvitationPage | None:
         surveys = self.session.surveys_if_any
