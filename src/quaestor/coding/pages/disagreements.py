@@ -470,6 +470,7 @@ def settle_case(
     *,
     seen: int,
     key: str,
+    mask: TextMask | None = None,
 ) -> int:
     """Settles a case from a form; returns the number of the act."""
     with open_coding(study) as coding:
@@ -479,7 +480,7 @@ def settle_case(
         answers = [answer for _, answer in list_answers(round_state, item, facet_plan.id)]
         tie_comment = round_state.tie_comments.get((item, facet_plan.id))
         answers += [tie_comment.answer] if tie_comment is not None else []
-        answer = read_submitted_answer(facet_plan, submitted, answers)
+        answer = read_submitted_answer(facet_plan, submitted, answers, item, mask)
         return settle_item(coding, name, viewer.name, item, facet_plan.id, answer, how, reason, seen=seen, key=key)
 
 

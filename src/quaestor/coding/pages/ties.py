@@ -137,6 +137,7 @@ def answer_tie(
     *,
     settling: bool,
     key: str,
+    mask: TextMask | None = None,
 ) -> int:
     """Records the tie-breaker's answer, and the decision if it is requested or the round leaves it to them alone."""
     with open_coding(study) as coding:
@@ -148,7 +149,7 @@ def answer_tie(
             if (case.item, case.facet) == (item, facet_plan.id)
             for answer in case.answers
         ]
-        answer = read_submitted_answer(facet_plan, submitted, answers)
+        answer = read_submitted_answer(facet_plan, submitted, answers, item, mask)
         settles = settling or _must_settle(round_state)
         return break_tie(coding, name, actor, item, facet_plan.id, answer, text, settling=settles, key=key)
 
