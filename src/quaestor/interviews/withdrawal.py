@@ -14,6 +14,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.files import remove
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import KnownName
+from quaestor.interviews.audio import erase_audio
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.items import erase_names_in_items, forget_participant
 from quaestor.interviews.names.erased_names import ErasedNames, erase_names, list_names_of_participant
@@ -98,7 +99,8 @@ def forget_withdrawn(
 
 
 def _erase_copies(interviews: Interviews, erased: ErasedNames) -> bool:
-    """Erases copies of a participant's words and names elsewhere; returns whether there were any."""
+    """Erases copies of a participant's words and names elsewhere; returns whether published results may have any."""
+    erase_audio(interviews, erased.participant)
     words = forget_participant(interviews, erased.participant)
     return erase_names_in_items(interviews, erased) or words
 

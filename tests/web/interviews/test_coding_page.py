@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from httpx2 import Response
+from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.coded_interviews import (
@@ -25,6 +26,7 @@ from tests.support.coded_interviews import (
 from tests.support.command_line import in_this_process
 from tests.support.desk import HERE, QUICK, browser, closing_app, csrf_in, invited, join, post
 from tests.support.small_interviews import TALK
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
 from quaestor.base.errors import InputError
 from quaestor.coding.disagreements import settle_agreed
@@ -285,6 +287,39 @@ def test_the_lead_settles_each_passage_of_a_turn_without_javascript(app: Starlet
     with open_coding(closed) as coding:
         decision = coding.state.round(ROUND).last_decisions("themes")[ILLEGAL]
     assert decision.answer == [stretch(74, 86, "shapes"), stretch(77, 86)]
+
+
+@pytest.mark.browser
+def test_passages_are_settled_by_keyboard_on_an_accessible_page(browser: Browser, closed: Study) -> None:
+    with serving(closed.root) as address:
+        state = session_after(f"{address}join/{invited(closed.root, Role.RATER, 'rater-1')}")
+        page = browser.new_context(storage_state=state).new_page()
+        complaints = complaints_of(page, address)
+        page.goto(f"{address}rounds/{ROUND}/disagreements?item={ILLEGAL}")
+        page.get_by_role("button", name="View and record it").click()
+        whole, by_passage = page.locator("input[name=answer]").first, page.locator("input[value=passages]")
+        expect(page.locator(".item h1")).to_be_focused()
+        page.keyboard.press("1")
+        expect(whole).to_be_checked()
+        page.locator("input[name='row.1'][value=none]").focus()
+        page.keyboard.press("Space")
+        expect(by_passage).to_be_checked()
+        assert_for_everyone(page)
+        page.locator("input[name='row.2'][value=other]").focus()
+        page.keyboard.press("Space")
+        page.get_by_label("Words of passage 2").fill("the loss is above 10")
+        page.keyboard.press("Escape")
+        page.locator("input[name='row.3'][value=A]").focus()
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("waiting for rater B")).to_be_visible()
+        page.goto(f"{address}rounds/{ROUND}/disagreements?item={ILLEGAL}")
+        expect(page.locator(".proposal")).to_contain_text("the loss is above 10")
+        assert complaints == []
+        page.context.close()
+    with open_coding(closed) as coding:
+        proposal = coding.state.round(ROUND).proposals[ILLEGAL, "themes"]
+    assert proposal.answer == [stretch(29, 49, "indicator"), stretch(77, 86)]
 
 
 def test_a_disagreement_is_settled_passage_by_passage_on_the_command_line(closed: Study) -> None:

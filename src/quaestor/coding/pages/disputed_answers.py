@@ -14,7 +14,7 @@ from quaestor.coding.model.answers import name_answer, write_cell
 from quaestor.coding.model.conditions import describe_condition
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
-from quaestor.coding.model.facet_kinds.passages import KIND
+from quaestor.coding.model.facet_kinds.passages import KIND, is_passages
 from quaestor.coding.model.passage_choices import (
     AlignedPassages,
     PassageChoice,
@@ -252,23 +252,24 @@ def _mask_quote(quote: Quote, mask: TextMask) -> Quote:
 
 
 def _mask_opinion(opinion: DisputedAnswer, item: str, book: Codebook, mask: TextMask, kind: str) -> DisputedAnswer:
+    has_passages = kind == KIND and opinion.value != CANNOT_JUDGE
     has_words = opinion.value.startswith("[{") or mask.mask(opinion.value) != opinion.value
     return replace(
         opinion,
-        quotes=_list_quotes(opinion, item, book, mask) if kind == KIND else (),
+        quotes=list_quotes(json.loads(opinion.value), item, book, mask) if has_passages else (),
         value=build_digest(opinion.value) if has_words else opinion.value,
         label=mask.mask(opinion.label),
         voices=tuple(replace(voice, memo=mask.mask(voice.memo)) for voice in opinion.voices),
     )
 
 
-def _list_quotes(opinion: DisputedAnswer, item: str, book: Codebook, mask: TextMask) -> tuple[Quote, ...]:
-    passages = () if opinion.value == CANNOT_JUDGE else read_passages(json.loads(opinion.value))
-    words = mask.passages(item, [(passage.start, passage.end) for passage in passages])
-    if words is None:
-        return ()
+def list_quotes(answer: Any, item: str, book: Codebook, mask: TextMask) -> tuple[Quote, ...]:
+    """Returns the coded passages of an answer with their words; none if it has none or the words were erased."""
+    passages = read_passages(answer) if is_passages(answer) else ()
+    words = mask.passages(item, [(passage.start, passage.end) for passage in passages]) if passages else None
     return tuple(
-        _mask_quote(_build_quote(passage, book, text), mask) for passage, text in zip(passages, words, strict=True)
+        _mask_quote(_build_quote(passage, book, text), mask)
+        for passage, text in zip(passages, words or (), strict=False)
     )
 
 

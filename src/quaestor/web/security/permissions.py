@@ -95,6 +95,7 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "guide": Permission.CONDUCT,
     "interview-transcript": Permission.CONDUCT,
     "interview-import": Permission.CONDUCT,
+    "interview-audio": Permission.LEAD,
     "interview-names": Permission.LEAD,
     "interview-names-act": Permission.LEAD,
     "interview-conduct": Permission.CONDUCT,
