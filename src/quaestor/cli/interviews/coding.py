@@ -145,8 +145,8 @@ def adopt(
 
     Example: quaestor interview adopt main P1/00012 4 21 indicators --new "a feeling"
     """
+    from quaestor.coding.model.code_proposals import NewCode
     from quaestor.coding.session import open_coding
-    from quaestor.interviews.coding.in_vivo import NewCode
     from quaestor.interviews.coding.in_vivo import adopt as adopt_words
 
     with open_coding(chosen_study(study)) as coding:

@@ -70,6 +70,7 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "codebook-change": Permission.LEAD,
     "codebook-preview": Permission.LEAD,
     "codebook-act": Permission.LEAD,
+    "proposed-codes": Permission.LEAD,
     "results": Permission.READ_RESULTS,
     "results-make": Permission.LEAD,
     "results-zip": Permission.READ_RESULTS,
