@@ -47,6 +47,10 @@ class ProposedCode:
     def first(self) -> CodeProposal:
         return self.proposals[0]
 
+    @property
+    def items(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(proposal.item for proposal in self.proposals))
+
 
 def list_coded_facets(plan: RoundPlan) -> list[Facet]:
     """Returns the facets of a round that are answered with codes of the codebook."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -183,7 +184,9 @@ class CodebookActs(Pages):
             else:
                 return self.go(request, "proposed-codes", urlencode({"done": code or "declined"}))
         rows = await self.work(lambda: build_proposal_rows(self.session.coding, who))
-        context = {"rows": rows, "typed": fields, "refused": refused, "done": request.query_params.get("done", "")}
+        typed, untouched = defaultdict(str, fields), defaultdict[str, str](str)
+        context = {"rows": rows, "typed": typed, "untouched": untouched, "refused": refused}
+        context["done"] = request.query_params.get("done", "")
         return self.page(request, "proposed_codes.html", context, status)
 
     async def _import(self, request: Request, fields: Fields) -> Response:

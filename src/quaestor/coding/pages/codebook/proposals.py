@@ -33,13 +33,12 @@ def build_proposal_rows(study: StudyOrSession, actor: str | None = None) -> list
         book = state.history.latest
         for proposed in list_proposed_codes(state, lead):
             facet = state.round(proposed.round).plan.facet(proposed.facet)
-            items = tuple(dict.fromkeys(proposal.item for proposal in proposed.proposals))
             code = proposed.first.code
             rows.append(
                 ProposalRow(
                     proposed,
-                    items if proposed.may_show_items else (),
-                    len(items),
+                    proposed.items if proposed.may_show_items else (),
+                    len(proposed.items),
                     tuple(list_codes_to_choose(state, [facet])[facet.id]),
                     tuple(list_parents(book, facet)),
                     book.path_name(code) if code in book.codes else code,
