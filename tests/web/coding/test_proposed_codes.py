@@ -130,7 +130,7 @@ def test_a_proposed_code_is_accepted_merged_or_declined_at_the_desk(app: Starlet
     assert post(lead, PAGE, {"number": numbers["Speed"], "outcome": "declined", "reason": "rare"}).status_code == 303
     assert post(lead, PAGE, {"number": numbers["Taste"], "outcome": "merged", "code": "nothing"}).status_code == 422
     assert post(lead, PAGE, {"number": numbers["Taste"], "outcome": "merged", "code": "setting"}).status_code == 303
-    again = post(lead, PAGE, {"number": numbers["Taste"], "outcome": "accepted", "name": "x"})
+    again = post(lead, PAGE, {"number": numbers["Taste"], "outcome": "accepted"}, "/codebook/change?act=add")
     assert "there is no undecided proposed code" in again.text
     outcomes = [(each.outcome, each.code, each.reason) for each in list_own(study, "rater-1")]
     became = (ACCEPTED, "labels-of-data", "")
