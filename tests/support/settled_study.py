@@ -46,6 +46,13 @@ def _study(folder: Path, main: str = "", facet: str = "relevance") -> Study:
     return study
 
 
+def opened(folder: Path, facet: str = "phase") -> Study:
+    """The round main is open, and nobody has rated anything."""
+    study = _study(folder, facet=facet)
+    open_by_name(study, "main", None)
+    return study
+
+
 def differing(folder: Path, settle: str = "two-step", facet: str = "relevance", cases: int = 3) -> Study:
     """The round main is closed: two raters differ on the first items and agree on the rest."""
     study = _study(folder, f'settle = "{settle}"', facet)

@@ -114,8 +114,8 @@ def number(value: int) -> str:
     return f"{value:,}"
 
 
-def tell_of_items(added: AddedItems, units: str, step: str, *, json: bool) -> None:
-    """Prints how many items a live source has and what to run next; `units` names the items."""
+def tell_of_items(added: AddedItems, unit: str, step: str, *, json: bool) -> None:
+    """Prints how many items a live source has and what to run next; `unit` names an item."""
     if json:
         print_json({
             "source": added.source, "file": added.file, "items": added.items, "participants": added.participants,
@@ -123,7 +123,7 @@ def tell_of_items(added: AddedItems, units: str, step: str, *, json: bool) -> No
         })  # fmt: skip
         return
     participants = count_of(added.participants, "participant")
-    say(f"{number(added.items)} {units} from {participants}, read from {added.file} when they are needed")
+    say(f"{count_of(added.items, unit)} from {participants}, read from {added.file} when they are needed")
     if added.added:
         kept_by = f"the strand {added.strand!r}" if added.strand else "a funnel that keeps all of its items"
         say(f"Added the source {added.source!r} to study.toml, with {kept_by}")

@@ -34,6 +34,8 @@ class RoundAgreement:
     threshold: float | None
     passed: bool | None
     agreement: Agreement
+    pending_codes: str = ""
+    """A note on proposed codes that are not decided."""
 
     @property
     def title(self) -> str:
@@ -42,6 +44,7 @@ class RoundAgreement:
             *(["still open"] if self.open else []),
             *(["simulated raters"] if self.simulated else []),
             *([self.blindness] if self.blindness else []),
+            *([self.pending_codes] if self.pending_codes else []),
         ]
         return f"{self.round} ({', '.join(notes)})"
 
@@ -62,6 +65,7 @@ class RoundAgreement:
             "statistic": self.statistic,
             "threshold": self.threshold,
             "passed": self.passed,
+            **({"pending_codes": self.pending_codes} if self.pending_codes else {}),
         }
 
 
@@ -124,6 +128,7 @@ def compare_to_threshold(round_state: RoundState, agreement: Agreement, *, as_fi
         plan.threshold if measured else None,
         (value is not None and value >= (plan.threshold or 0)) if measured else None,
         agreement,
+        round_state.pending_codes_note,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from quaestor.base.errors import InputError, StateError
@@ -16,7 +17,10 @@ from quaestor.coding.model.decisions import (
     list_dependent_cases,
     list_disagreements,
     list_not_asked,
+    list_word_differences,
 )
+from quaestor.coding.model.facet_kinds.passages import require_passage_facet
+from quaestor.coding.model.passage_choices import PassageChoice, align_passages, build_chosen_answer
 from quaestor.coding.model.records import Decision, RoundPlan, TieCase
 from quaestor.coding.model.settlement import (
     DISCUSSION,
@@ -32,6 +36,7 @@ from quaestor.coding.model.views import list_tie_cases, list_visible_cases
 from quaestor.coding.rating_files import record_view
 from quaestor.coding.session import CodingSession, StudyOrSession, open_coding, require_lead
 from quaestor.store.records import Act, NewAct
+from quaestor.study.features import open_known_names
 
 
 def list_disagreement_rows(
@@ -280,6 +285,72 @@ def assent_to_proposal(
         _record_dependent_answers(coding, name, actor, item)
         record_view(coding, name, actor)
         return (item, _find_facet(coding.state, name, facet)) not in coding.state.round(name).proposals
+
+
+def list_aligned_passages(
+    study: StudyOrSession, name: str, actor: str | None, item: str, facet: str | None = None
+) -> list[dict[str, Any]]:
+    """Returns the raters' passages of a disputed item next to each other and records the view."""
+    with open_coding(study) as coding, open_known_names(coding) as mask:
+        answered = _list_visible_answers(coding, name, actor or coding.lead, item, facet)
+        rows = align_passages([answer for _, answer in answered])
+        spans = [(version.passage.start, version.passage.end) for row in rows for version in row.versions]
+        words = iter(mask.passages(item, spans) or [""] * len(spans))
+        return [
+            {
+                "passage": number,
+                "agreed": row.agreed,
+                "versions": [
+                    {
+                        "version": version.letter,
+                        "raters": [answered[answer][0] for answer in version.answers if answered[answer][0]],
+                        **version.passage.payload(),
+                        "words": next(words),
+                    }
+                    for version in row.versions
+                ],
+            }
+            for number, row in enumerate(rows, start=1)
+        ]
+
+
+def build_answer_by_passage(
+    study: StudyOrSession,
+    name: str,
+    actor: str | None,
+    item: str,
+    facet: str | None,
+    choices: Mapping[int, PassageChoice],
+) -> list[dict[str, Any]]:
+    """Returns the answer of a disputed item that the choices for its passages lead to."""
+    with open_coding(study) as coding, open_known_names(coding) as mask:
+        answered = _list_visible_answers(coding, name, actor or coding.lead, item, facet)
+        return build_chosen_answer(
+            align_passages([answer for _, answer in answered]), choices, partial(mask.locate, item)
+        )
+
+
+def _list_visible_answers(
+    coding: CodingSession, name: str, who: str, item: str, facet: str | None
+) -> list[tuple[str, Any]]:
+    """Returns the answers of a disputed item with their raters, whom a tie-breaker does not see."""
+    require_passage_facet(coding.state.round(name).plan)
+    facet_id = _find_facet(coding.state, name, facet)
+    if who == coding.state.round(name).plan.tie_breaker:
+        ties = list_recorded_tie_cases(coding, name, who)
+        answers = [
+            [("", answer) for answer in tie.answers] for tie in ties if (tie.item, tie.facet) == (item, facet_id)
+        ]
+    else:
+        cases = [
+            *list_visible_cases(coding.state, name, who, coding.lead),
+            *list_word_differences(coding.state, name),
+        ]
+        record_view(coding, name, who)
+        answers = [list(case.answers) for case in cases if (case.item, case.facet) == (item, facet_id)]
+    if not answers:
+        raise InputError(f"the raters of {name!r} do not differ on {item!r}: run `quaestor decisions list {name}`")
+    return answers[0]
 
 
 def is_proposed(study: StudyOrSession, name: str, item: str, facet: str | None) -> bool:

@@ -98,6 +98,8 @@ FEATURE = Feature(
         "tie.comment": ActKind("gave an independent answer in {round}"),
         "decision.propose": ActKind("proposed a decision in {round}"),
         "decision.assent": ActKind("assented to a decision in {round}"),
+        "code.propose": ActKind("proposed a code in {round}"),
+        "code.settle": ActKind("decided about a proposed code of {round}"),
         "decision": ActKind("settled {count} of {round}", counted="item"),
         "decision.import": ActKind("imported published decisions, {round}"),
         "words.unify": ActKind("unified words of {round}"),

@@ -14,6 +14,7 @@ from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import suggest
 from quaestor.base.table_files import FILE_FORMATS, ExportTable, format_table
 from quaestor.coding.model.answers import check_answers, write_cell
+from quaestor.coding.model.code_proposals import NewCode, build_proposal_act
 from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.ratings import build_rating_act
@@ -63,6 +64,8 @@ class NewRating:
     key: str = ""
     opened: str = ""
     """When the round was opened, if known; identifies the study."""
+    proposed: NewCode | None = None
+    """A code that the rater proposes for the item."""
 
 
 def keep_text(text: Any) -> Any:
@@ -94,7 +97,14 @@ def queue_rating(coding: CodingSession, name: str, rater: str, rating: NewRating
             str(recorded["memo"]).splitlines() == rating.memo.splitlines()
         )  # a form and a script end lines differently
 
-    return PendingAct(lambda state: build_checked_rating(state, name, rater, rating, now), rating.key, same)
+    def build_acts(state: State) -> list[NewAct]:
+        acts = [build_checked_rating(state, name, rater, rating, now)]
+        if rating.proposed is not None:
+            key = f"{acts[0].key}/code"
+            acts.append(build_proposal_act(state, name, rater, rating.item, rating.proposed, now=now, key=key))
+        return acts
+
+    return PendingAct(build_acts, rating.key, same)
 
 
 def build_checked_rating(state: State, name: str, rater: str, rating: NewRating, now: str) -> NewAct:

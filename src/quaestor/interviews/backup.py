@@ -13,6 +13,8 @@ from quaestor.deidentify.name_forms import KnownName
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.names.erased_names import ErasedNames, erase_names, list_names_of_participant
 from quaestor.interviews.repository import (
+    AUDIO,
+    AUDIO_FILE,
     IDENTITIES,
     IDENTITIES_FILE,
     INTERVIEWS,
@@ -137,13 +139,15 @@ class InterviewBackup:
     parts = (
         BackupPart(INTERVIEWS, INTERVIEWS_FILE, "interviews", "entries", "entries of interviews"),
         BackupPart(IDENTITIES, IDENTITIES_FILE, "identities", "entries", "of identities"),
+        BackupPart(AUDIO, AUDIO_FILE, "audio", "entries", "audio recordings"),
     )
 
     def keys(self, study: Study) -> Mapping[str, Path]:
-        return list_keys(study)
+        keys = list_keys(study)
+        return {**keys, AUDIO.name: keys[INTERVIEWS.name]}
 
     def check(self, study: Study, part: BackupPart, copy: sqlite3.Connection, source: Path) -> None:
-        require_valid_copy(copy, list_keys(study)[part.name], part.name, source)
+        require_valid_copy(copy, self.keys(study)[part.name], part.name, source)
         ErasedList.for_file(
             study.root / INTERVIEWS_FILE
         ).read()  # an unreadable list is refused before any lock is taken

@@ -1,7 +1,7 @@
-"""The interviews of a study: participants, guides, transcripts, and the two sealed files that store them.
+"""The interviews of a study: participants, guides, transcripts, and the sealed files that store them.
 
-Each file has a key of its own: `interviews.db` knows participants only by pseudonym; `identities.db` has only contact
-data and the names behind pseudonyms.
+`interviews.db` and `audio.db` know participants only by pseudonym; `identities.db` has only contact data and the names
+behind pseudonyms, under a key of its own.
 """
 
 from __future__ import annotations
@@ -40,10 +40,13 @@ from quaestor.study.folder import Study
 
 INTERVIEWS_FILE, INTERVIEWS_KEY = "interviews.db", "interviews.key"
 IDENTITIES_FILE, IDENTITIES_KEY = "identities.db", "identities.key"
+AUDIO_FILE = "audio.db"
+"""Audio recordings under the key of the interviews; a file of its own, since erasing rewrites a file completely."""
 KEYS = "QUAESTOR_KEYS"
 """Environment variable with the folder of the interview keys, if they are not in the study folder."""
 INTERVIEWS, IDENTITIES = sealed_file_schema("interviews", 0x51496E74), sealed_file_schema("identities", 0x51496465)
-"""What a backup contains of the two files: their rows, which stay sealed, and never a key."""
+AUDIO = sealed_file_schema("audio", 0x51417564)
+"""What a backup contains of the three files: their rows, which stay sealed, and never a key."""
 
 
 def interviews_path(study: Study) -> Path:
@@ -66,6 +69,11 @@ def open_interviews_file(study: Study) -> SealedFile:
     if not key.parent.is_dir():
         raise StateError(f"{KEYS} names {key.parent}, which is not a folder: create it, readable by you only")
     return SealedFile(path, key, INTERVIEWS.kind, INTERVIEWS.name, ErasedList.for_file(path))
+
+
+def open_audio_file(study: Study) -> SealedFile:
+    """Opens the file of the audio recordings; creates it if there is none."""
+    return SealedFile(study.root / AUDIO_FILE, list_keys(study)[INTERVIEWS.name], AUDIO.kind, AUDIO.name)
 
 
 def open_copies(study: Study, interviews: sqlite3.Connection, identities: sqlite3.Connection) -> list[SealedFile]:
@@ -184,6 +192,14 @@ class Interviews:
         self._lock = threading.Lock()
         self._computing: dict[str, threading.Lock] = {}
         self._forgotten = 0
+        self._audio: SealedFile | None = None
+
+    def open_audio(self, *, create: bool = False) -> SealedFile | None:
+        """Returns the open file of the audio recordings; None if there is none and none is to be created."""
+        with self._lock:
+            if self._audio is None and (create or (self.study.root / AUDIO_FILE).exists()):
+                self._audio = open_audio_file(self.study)
+            return self._audio
 
     @property
     def coding(self) -> CodingSession:
@@ -198,11 +214,18 @@ class Interviews:
     def close(self) -> None:
         self.file.close()
         self.identities.close()
+        if self._audio is not None:
+            self._audio.close()
 
     @property
     def erasure_pending(self) -> bool:
-        """Whether traces of erased content may remain in the bytes of either file."""
-        return self.file.erasure_pending or self.identities.erasure_pending
+        """Whether traces of erased content may remain in the bytes of any of the files."""
+        audio = self.open_audio()
+        return (
+            self.file.erasure_pending
+            or self.identities.erasure_pending
+            or (audio is not None and audio.erasure_pending)
+        )
 
     def today(self) -> str:
         return self.coding.journal.clock().date().isoformat()

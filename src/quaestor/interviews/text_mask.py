@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from quaestor.base.errors import QuaestorError, StateError
+from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import strip_strand
 from quaestor.coding.model.records import INTERVIEWS
 from quaestor.evidence.erasure import find_origin
 from quaestor.evidence.live_items import as_html
-from quaestor.interviews.coding.acts import find_turn_shown
+from quaestor.interviews.coding.acts import find_quotes, find_turn_shown
 from quaestor.interviews.model.records import SpokenTurn, parse_item_id
 from quaestor.interviews.names.known_names import InterviewNames, get_finder
 from quaestor.interviews.repository import Interviews, interviews_path, list_keys, open_interviews
@@ -86,6 +86,21 @@ class InterviewMask:
             return None
         shown = (turn.to_shown(start, end) for start, end in places)
         return [turn.text[start:end] for start, end in shown]
+
+    def locate(self, item: str, words: str, near: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        turn = self._turn(item)
+        if turn is None:
+            raise InputError(f"{item!r} no longer exists: choose none for its passages")
+        # Words that were not edited keep their place exactly: mapped back, half of a masked name would grow.
+        for place, shown in zip(near, self.passages(item, near) or (), strict=False):
+            if shown.split() == words.split():
+                return place
+        places = [turn.to_raw(*span) for span in find_quotes(turn.text, words)]
+        low, high = min(start for start, _ in near), max(end for _, end in near)
+        overlaps = [min(end, high) - max(start, low) for start, end in places]
+        if len(places) > 1 and max(overlaps) <= 0:
+            raise InputError(f"the turn contains these words {len(places)} times: copy more of the text around them")
+        return places[overlaps.index(max(overlaps))]
 
     def _turn(self, item: str) -> SpokenTurn | None:
         """Returns the turn as raters see it; None if it no longer exists."""

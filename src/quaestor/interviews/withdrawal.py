@@ -14,6 +14,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.files import remove
 from quaestor.coding.session import require_lead
 from quaestor.deidentify.name_forms import KnownName
+from quaestor.interviews.audio import erase_audio
 from quaestor.interviews.free_text import WITHDRAW_ACT
 from quaestor.interviews.items import forget_participant
 from quaestor.interviews.names.erased_names import erase_names, list_names_of_participant
@@ -64,13 +65,13 @@ def _erased(interviews: Interviews, participant: str, actor: str, how: str) -> P
     erased = list_names_of_participant(interviews, participant)
     quoted = erase_names(interviews, erased, actor, interviews.now()) or quoted
     # Copies go first: if one cannot be reached, everything is still there, including the link to try again.
-    quoted = forget_participant(interviews, participant) or quoted
+    quoted = _erase_copies(interviews, participant) or quoted
     published = quoted and _unpublish(interviews)
     interviews.file.erase(participant, day)
     interviews.identities.erase(participant, day)
     erase_names(interviews, erased, actor, interviews.now())  # from what was written meanwhile
     interviews.forget()
-    forget_participant(interviews, participant)
+    _erase_copies(interviews, participant)  # made meanwhile
     published = (quoted and _unpublish(interviews)) or published
     if participant not in list_withdrawn(interviews):
         payload = {"participant": participant, "how": how}
@@ -89,9 +90,15 @@ def forget_withdrawn(
     if not erased or not all(key.exists() for key in list_keys(study).values()):
         return
     with open_interviews(study) as interviews:
-        erasures = [forget_participant(interviews, participant) for participant in erased]
+        erasures = [_erase_copies(interviews, participant) for participant in erased]
         if any(erasures) or any(erased.values()):
             _unpublish(interviews)
+
+
+def _erase_copies(interviews: Interviews, participant: str) -> bool:
+    """Erases recordings and copies of a participant's words; returns whether published results may have any."""
+    erase_audio(interviews, participant)
+    return forget_participant(interviews, participant)
 
 
 def _unpublish(interviews: Interviews) -> bool:

@@ -283,29 +283,59 @@ class SealedFile:
 
     # Pieces
 
-    def put_pieces(self, about: str, participant: str, pieces: Sequence[Mapping[str, Any]], *new: NewEntry) -> None:
+    def put_pieces(self, about: str, participant: str, pieces: Iterable[Mapping[str, Any]], *new: NewEntry) -> None:
         """Stores the pieces of a large subject, such as the turns of a transcript, together with new entries.
 
         Replaces existing pieces, since they are imported content that nobody edits.
         """
         with self._file.writing() as writing:
-            if _is_erased(writing, participant):
-                raise StateError(f"{participant} has withdrawn: nothing about them can be stored")
+            self._insert_pieces(writing, about, participant, pieces, new)
+
+    def replace_pieces(self, about: str, participant: str, pieces: Iterable[Mapping[str, Any]], new: NewEntry) -> None:
+        """Replaces the pieces of a subject and its entries of the same kind, and erases the old ones."""
+        with self._file.erasing() as writing:
+            _delete(writing, participant, about, new.kind)
+            self._insert_pieces(writing, about, participant, pieces, [new])
+
+    def delete_pieces(self, about: str, participant: str, kind: str) -> bool:
+        """Erases the pieces of a subject and its entries of one kind; returns whether there were any."""
+        with self._file.erasing() as writing:
             writing.execute("DELETE FROM pieces WHERE about = ?", (about,))
-            writing.executemany(
-                "INSERT INTO pieces VALUES (?, ?, ?, ?)",
-                [
-                    (
-                        about,
-                        number,
-                        participant,
-                        self._seal.seal(to_canonical_json(piece, "piece"), piece_context(about, number)),
-                    )
-                    for number, piece in enumerate(pieces)
-                ],
-            )
-            for entry in new:
-                self._insert(writing, entry)
+            return _delete(writing, participant, about, kind)
+
+    def _insert_pieces(
+        self,
+        writing: sqlite3.Connection,
+        about: str,
+        participant: str,
+        pieces: Iterable[Mapping[str, Any]],
+        new: Iterable[NewEntry],
+    ) -> None:
+        """Replaces the pieces of a subject; reads and encrypts them one by one, since they may be large."""
+        if _is_erased(writing, participant):
+            raise StateError(f"{participant} has withdrawn: nothing about them can be stored")
+        writing.execute("DELETE FROM pieces WHERE about = ?", (about,))
+        writing.executemany(
+            "INSERT INTO pieces VALUES (?, ?, ?, ?)",
+            (
+                (
+                    about,
+                    number,
+                    participant,
+                    self._seal.seal(to_canonical_json(piece, "piece"), piece_context(about, number)),
+                )
+                for number, piece in enumerate(pieces)
+            ),
+        )
+        for entry in new:
+            self._insert(writing, entry)
+
+    def read_piece(self, about: str, number: int) -> dict[str, Any] | None:
+        """Returns one piece of a subject; None if there is none."""
+        with self._file.reading() as reading:
+            row = reading.execute("SELECT said FROM pieces WHERE about = ? AND number = ?", (about, number)).fetchone()
+        piece: dict[str, Any] | None = json.loads(self._decrypt(row[0], piece_context(about, number))) if row else None
+        return piece
 
     def read_pieces(self, about: str) -> list[dict[str, Any]]:
         """Returns the pieces of a subject in order."""

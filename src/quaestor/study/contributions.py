@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from quaestor.base.errors import InputError
 from quaestor.render.report_parts import Fact, ItemColumns, Section
 from quaestor.store.backup_file import Backup
 from quaestor.store.private_file_copy import PrivateFileSchema
@@ -179,6 +180,9 @@ class TextMask(KnownNames, Protocol):
     def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
         """Returns the text of passages of an item, from start to end; None if the item was erased."""
 
+    def locate(self, item: str, words: str, near: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """Returns where an item contains these words; of several places, the one that overlaps `near` most."""
+
 
 class NoNames:
     """The mask of a study without known names."""
@@ -194,6 +198,9 @@ class NoNames:
 
     def passages(self, item: str, places: Sequence[tuple[int, int]]) -> Sequence[str] | None:
         return None
+
+    def locate(self, item: str, words: str, near: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        raise InputError(f"the words of {item!r} cannot be read: choose one of the coded passages")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.names import join_with_or
 from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided
 from quaestor.coding.model.records import SURVEYS, Decision, Facet
-from quaestor.coding.model.rounds import list_blindness_notes
+from quaestor.coding.model.rounds import list_round_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.model.views import require_lead_view
 from quaestor.coding.rating_files import record_view
@@ -179,7 +179,7 @@ def _counted(state: State, name: str, facet: Facet, decisions: Mapping[str, Deci
     ]
     ordered = sorted(themes, key=lambda theme: (-theme.participants, theme.name.casefold()))
     simulated = any(decision.simulated for decision in decisions.values())
-    blindness = tuple(list_blindness_notes([state.round(name)]))
+    blindness = tuple(list_round_notes([state.round(name)]))
     unrated = len(find_undecided(state, name).about(facet.id).unrated)
     return SurveyThemes(
         name, facet.id, len(people), tuple(ordered), uncoded, simulated, blindness, unrated=unrated,

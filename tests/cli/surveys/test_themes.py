@@ -14,8 +14,8 @@ def test_items_can_be_derived_again_and_the_next_step_is_printed(tmp_path: Path)
         answered(surveys)
     first = quaestor("survey", "items", NAME, "hardest", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
-    assert "1 open answers from 1 participant written to" in first.stderr
-    assert "`quaestor ingest tools-hardest`, `quaestor funnel`" in first.stderr
+    assert "1 open answer from 1 participant, read from answers.db when they are needed" in first.stderr
+    assert "Next: `quaestor funnel`" in first.stderr
     again = quaestor("survey", "items", NAME, "hardest", "--json", cwd=tmp_path)
     document = json.loads(again.stdout)
     assert (document["source"], document["items"], document["added"]) == ("tools-hardest", 1, False)

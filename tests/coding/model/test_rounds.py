@@ -31,8 +31,8 @@ from quaestor.coding.model.rounds import (
     build_replace_act,
     build_waive_act,
     count_left_by_rater,
-    list_blindness_notes,
     list_missing,
+    list_round_notes,
 )
 from quaestor.coding.model.state import State
 from quaestor.coding.model.views import build_rater_position, build_rater_view, build_unblind_act
@@ -143,7 +143,7 @@ def test_after_any_recorded_view_a_round_reopens_only_as_not_blind() -> None:
     table.record(build_reopen_act(table.state, "main", "lead", "again", not_blind=True))
     table.close()
     assert table.state.round("main").blindness == "not blind: reopened after ratings had been seen"
-    assert list_blindness_notes(table.state.rounds.values()) == [
+    assert list_round_notes(table.state.rounds.values()) == [
         "The round main is not blind: reopened after ratings had been seen."
     ]
 

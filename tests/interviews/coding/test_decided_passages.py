@@ -24,6 +24,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.coding.agreement import compute_round_agreement
 from quaestor.coding.codebook import change_codebook
 from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.model.code_proposals import NewCode
 from quaestor.coding.model.decisions import list_differing
 from quaestor.coding.pages.disagreements import record_disagreements_view
 from quaestor.coding.rating_files import export_ratings, import_ratings, rate
@@ -33,7 +34,7 @@ from quaestor.coding.session import open_coding
 from quaestor.coding.visibility import Viewer
 from quaestor.interviews.coding.code_agreement import compute_agreement_by_code
 from quaestor.interviews.coding.decided_passages import read_coded_passages
-from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_in_vivo_passages
+from quaestor.interviews.coding.in_vivo import adopt, list_in_vivo_passages
 from quaestor.interviews.coding.progress import count_round_progress
 from quaestor.interviews.overview import build_interview_line
 from quaestor.interviews.participants.consent import DECLINED, SPOKEN, record_consent

@@ -14,9 +14,10 @@ from tests.support.themed_interviews import FACET, themed_study
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import change_codebook, import_codebook
 from quaestor.coding.disagreements import settle_agreed
+from quaestor.coding.model.code_proposals import NewCode
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
-from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_in_vivo_passages
+from quaestor.interviews.coding.in_vivo import adopt, list_in_vivo_passages
 from quaestor.interviews.names.known_names import add_name
 from quaestor.interviews.names.remaining import find_remaining_names, refuse_names_in
 from quaestor.interviews.repository import open_interviews

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from httpx2 import Response
+from playwright.sync_api import Browser, expect
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from tests.support.coded_interviews import (
@@ -21,9 +23,12 @@ from tests.support.coded_interviews import (
     on_record,
     stretch,
 )
+from tests.support.command_line import in_this_process
 from tests.support.desk import HERE, QUICK, browser, closing_app, csrf_in, invited, join, post
 from tests.support.small_interviews import TALK
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after
 
+from quaestor.base.errors import InputError
 from quaestor.coding.disagreements import settle_agreed
 from quaestor.coding.round_acts import close_by_name
 from quaestor.coding.session import open_coding
@@ -64,6 +69,12 @@ def visiting(app: Starlette, study: Study, name: str, role: Role = Role.RATER) -
 @pytest.fixture
 def rater(app: Starlette, study: Study) -> TestClient:
     return visiting(app, study, "rater-1")
+
+
+def run_command(*arguments: str) -> str:
+    """Runs a command in this process and returns what it printed, or why it was refused."""
+    result = in_this_process(*arguments)
+    return str(result.exception) if isinstance(result.exception, InputError) else result.output
 
 
 def by_script(opened: TestClient, said: dict[str, Any]) -> Response:
@@ -263,6 +274,92 @@ def test_agreement_by_passage_is_shown_after_the_view_was_confirmed(app: Starlet
     assert "Kappa" in lead.get(f"{page}?by=answer").text
     unknown = lead.get(f"{page}?by=<b>")
     assert (unknown.status_code, "choose from: turn, answer, passage" in unknown.text) == (409, True)
+
+
+def test_the_lead_settles_each_passage_of_a_turn_without_javascript(app: Starlette, closed: Study) -> None:
+    lead = visiting(app, closed, "lead", Role.LEAD)
+    address, target = f"/rounds/{ROUND}/disagreements?item={ILLEGAL}", f"/rounds/{ROUND}/decisions"
+    assert post(lead, f"/rounds/{ROUND}/disagreements", {}).status_code == 303
+    page = lead.get(address).text
+    digest = re.search(r'name="rows" value="([^"]+)"', page)
+    assert digest is not None
+    assert [f"Passage {number}" in page for number in (1, 2, 3, 4)] == [True, True, True, False]
+    sent = {"item": ILLEGAL, "facet": "themes", "how": "one-person", "reason": "it names one", "seen": "0", "key": "a"}
+    sent |= {"rows": digest[1], "row.1": "none", "row.2": "other", "code.2": "shapes", "words.2": "my  threshold"}
+
+    undecided = post(lead, target, sent, address)
+    assert (undecided.status_code, "passage 3 is not decided yet" in undecided.text) == (422, True)
+    assert re.search(r'name="row.2" value="other" checked', undecided.text)
+    assert "my  threshold</textarea>" in undecided.text
+    twice = post(lead, target, {**sent, "row.3": "A", "other": "indicator"}, address)
+    assert (twice.status_code, "also single passages" in twice.text) == (422, True)
+    old = post(lead, target, {**sent, "row.3": "A", "rows": "said-other"}, address)
+    assert (old.status_code, "have changed since this page was opened" in old.text) == (422, True)
+    wrong = post(lead, target, {**sent, "row.3": "A", "words.2": "never said"}, address)
+    assert (wrong.status_code, "does not contain these words" in wrong.text) == (422, True)
+
+    assert post(lead, target, {**sent, "row.3": "A"}, address).status_code == 303
+    with open_coding(closed) as coding:
+        decision = coding.state.round(ROUND).last_decisions("themes")[ILLEGAL]
+    assert decision.answer == [stretch(74, 86, "shapes"), stretch(77, 86)]
+
+
+@pytest.mark.browser
+def test_passages_are_settled_by_keyboard_on_an_accessible_page(browser: Browser, closed: Study) -> None:
+    with serving(closed.root) as address:
+        state = session_after(f"{address}join/{invited(closed.root, Role.RATER, 'rater-1')}")
+        page = browser.new_context(storage_state=state).new_page()
+        complaints = complaints_of(page, address)
+        page.goto(f"{address}rounds/{ROUND}/disagreements?item={ILLEGAL}")
+        page.get_by_role("button", name="View and record it").click()
+        whole, by_passage = page.locator("input[name=answer]").first, page.locator("input[value=passages]")
+        expect(page.locator(".item h1")).to_be_focused()
+        page.keyboard.press("1")
+        expect(whole).to_be_checked()
+        page.locator("input[name='row.1'][value=none]").focus()
+        page.keyboard.press("Space")
+        expect(by_passage).to_be_checked()
+        assert_for_everyone(page)
+        page.locator("input[name='row.2'][value=other]").focus()
+        page.keyboard.press("Space")
+        page.get_by_label("Words of passage 2").fill("the loss is above 10")
+        page.keyboard.press("Escape")
+        page.locator("input[name='row.3'][value=A]").focus()
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+        expect(page.get_by_text("waiting for rater B")).to_be_visible()
+        page.goto(f"{address}rounds/{ROUND}/disagreements?item={ILLEGAL}")
+        expect(page.locator(".proposal")).to_contain_text("the loss is above 10")
+        assert complaints == []
+        page.context.close()
+    with open_coding(closed) as coding:
+        proposal = coding.state.round(ROUND).proposals[ILLEGAL, "themes"]
+    assert proposal.answer == [stretch(29, 49, "indicator"), stretch(77, 86)]
+
+
+def test_a_disagreement_is_settled_passage_by_passage_on_the_command_line(closed: Study) -> None:
+    where = ["--study", str(closed.root)]
+    listed = run_command("decisions", "passages", ROUND, ILLEGAL, "--yes", "--json", *where)
+    assert [[version["words"] for version in row["versions"]] for row in json.loads(listed)] == [
+        ["When shapes do not match"],
+        ["the loss is above 10 after an epoch, that is my threshold"],
+        ["threshold"],
+    ]
+    settle = ["decisions", "settle", ROUND, ILLEGAL, "--how", "discussion", "--as", "rater-1", *where]
+    for more, problem in (
+        (["--passage", "1=A"], "passage 2 is not decided yet"),
+        (["--passage", "first=A"], "write the number of a passage"),
+        (["--passage", "1=A", "--passage", "1=none"], "twice"),
+        (["[]", "--passage", "1=A"], "either an answer or --passage"),
+        ([], "either an answer or --passage"),
+    ):
+        assert problem in run_command(*settle, *more)
+    choices = ["--passage", "1=a", "--passage", "2=indicator: above 10", "--passage", "3=neither"]
+    assert "it counts once the others assent" in run_command(*settle, *choices)
+    run_command("decisions", "assent", ROUND, ILLEGAL, "--as", "rater-2", *where)
+    with open_coding(closed) as coding:
+        decision = coding.state.round(ROUND).last_decisions("themes")[ILLEGAL]
+    assert decision.answer == [stretch(0, 24, "shapes"), stretch(41, 49, "indicator")]
 
 
 def test_the_lead_adopts_in_vivo_codes_on_their_page(app: Starlette, closed: Study) -> None:

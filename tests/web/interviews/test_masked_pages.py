@@ -187,7 +187,7 @@ def test_a_masked_answer_is_chosen_and_recorded_as_originally_given(app: Starlet
     rater = browser(app)
     join(rater, invited(study.root, Role.RATER, "rater-1"))
     page = rater.get(CASE).text
-    first, second = re.findall(r'name="answer" value="([^"]+)"', page)
+    first, second = re.findall(r'name="answer" value="(said-[^"]+)"', page)
     seen = re.findall(r'name="seen" value="(\d+)"', page)[0]
     sent = {"item": ITEM, "facet": "themes", "how": "discussion", "seen": seen, "answer": second, "key": "once"}
     two = post(rater, f"/rounds/{ROUND}/decisions", {**sent, "other": "shapes"}, CASE)

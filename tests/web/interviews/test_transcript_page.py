@@ -12,17 +12,20 @@ from httpx2 import Response
 from playwright.sync_api import Browser, expect
 from starlette.datastructures import Headers
 from starlette.testclient import TestClient
+from tests.interviews.test_audio import write_wav
 from tests.support.coded_interviews import coded_study
 from tests.support.desk import QUICK, closing_app, csrf_in, invited, post, signed_in
-from tests.support.small_interviews import a_study, with_interview
+from tests.support.small_interviews import a_study, with_interview, with_transcript
 from tests.support.themed_interviews import themed_study
 from tests.support.transcript_writers import table_document, teams_webvtt
-from tests.support.windows import complaints_of, serving, session_after, width_of
+from tests.support.windows import assert_for_everyone, complaints_of, serving, session_after, width_of
 
+from quaestor.interviews.audio import add_audio
 from quaestor.interviews.model.records import Voice
 from quaestor.interviews.participants.consent import ACCEPTED, DECLINED, SPOKEN, record_consent
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.transcripts.import_file import import_bytes
+from quaestor.interviews.withdrawal import withdraw
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study
@@ -272,3 +275,71 @@ def test_a_turn_that_was_coded_before_its_speaker_was_corrected_says_that_it_is_
         assert page.index('id="turn-1"') < page.index(words) < page.index('id="turn-2"')
         post(lead, PAGE, {"act": "turn", "turn": "1", "voice": "participant"})
         assert words not in lead.get(PAGE).text
+
+
+AUDIO = "/interviews/P1/audio"
+TIMED = [("Interviewer", "When?", 0.0, 1.0), ("Guest", "When shapes do not match.", 1.5, 2.5)]
+
+
+def add_recording(study: Study, folder: Path, seconds: float = 3) -> bytes:
+    data = write_wav(folder / "talk.wav", seconds)
+    with open_interviews(study) as interviews:
+        with_transcript(interviews, "P1", TIMED)
+        add_audio(interviews, "P1", folder / "talk.wav")
+    return data
+
+
+def test_the_lead_hears_a_recording_in_parts_and_nobody_else_does(study: Study, tmp_path: Path) -> None:
+    data = add_recording(study, tmp_path)
+    size = len(data)
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, study.root)
+        for role in (Role.INTERVIEWER, Role.RATER, Role.TIE_BREAKER, Role.VIEWER, Role.REVIEWER, Role.PAYER):
+            other = signed_in(app, study.root, role)
+            assert other.get(AUDIO).status_code == 403
+            if role is Role.INTERVIEWER:
+                assert "<audio" not in other.get(PAGE).text
+        page = lead.get(PAGE)
+        assert f'src="{AUDIO}"' in page.text
+        assert 'hidden data-at="1.5"' in page.text
+        assert "media-src 'self'" in page.headers["content-security-policy"]
+        whole = lead.get(AUDIO)
+        assert (whole.status_code, whole.content == data, whole.headers["content-type"]) == (200, True, "audio/wav")
+        assert (whole.headers["accept-ranges"], whole.headers["x-content-type-options"]) == ("bytes", "nosniff")
+        for asked, start, end in (
+            ("bytes=0-99", 0, 100),
+            ("bytes=200000-", 200_000, size),
+            ("bytes=-10", size - 10, size),
+            (f"bytes=5-{size * 2}", 5, size),
+        ):
+            part = lead.get(AUDIO, headers={"range": asked})
+            assert (part.status_code, part.content == data[start:end]) == (206, True)
+            assert part.headers["content-range"] == f"bytes {start}-{end - 1}/{size}"
+        beyond = lead.get(AUDIO, headers={"range": f"bytes={size}-"})
+        assert (beyond.status_code, beyond.headers["content-range"]) == (416, f"bytes */{size}")
+        for odd in ("bytes=", "bytes=-", "lines=1-2", "bytes=0-1,3-4", "bytes=a-b"):
+            assert lead.get(AUDIO, headers={"range": odd}).status_code == 200
+        assert lead.head(AUDIO).headers["content-length"] == str(size)
+        with open_interviews(study) as interviews:
+            withdraw(interviews, "P1")
+        assert lead.get(AUDIO).status_code == 404
+
+
+@pytest.mark.browser
+def test_a_recording_plays_from_a_turn(browser: Browser, study: Study, tmp_path: Path) -> None:
+    add_recording(study, tmp_path)
+    with serving(study.root) as address:
+        state = session_after(f"{address}join/{invited(study.root, Role.LEAD)}")
+        page = browser.new_context(storage_state=state).new_page()
+        complaints = complaints_of(page, address)
+        page.goto(f"{address.rstrip('/')}{PAGE}")
+        page.get_by_role("button", name="Play turn 1 from").click()
+        pause = page.get_by_role("button", name="Pause turn 1 from")
+        expect(pause).to_be_visible()
+        assert page.locator("#recording").evaluate("player => player.currentTime") >= 1.5
+        pause.click()
+        expect(page.get_by_role("button", name="Play turn 1 from")).to_be_visible()
+        assert page.locator("#recording").evaluate("player => player.paused")
+        assert_for_everyone(page)
+        assert complaints == []
+        page.context.close()

@@ -9,6 +9,7 @@ import typer
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import count_of
+from quaestor.cli.coding import code_proposals
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -29,6 +30,7 @@ CodeArgument = Annotated[str, typer.Argument(help="The id of a code, as in model
 
 
 def add_to(app: typer.Typer) -> None:
+    code_proposals.add_to(group)
     app.add_typer(group, name="codebook")
 
 

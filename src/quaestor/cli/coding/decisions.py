@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from quaestor.base.errors import InputError
 from quaestor.base.names import count_of
 from quaestor.cli.coding.ratings import write_rows
 from quaestor.cli.coding.views import YesOption, confirm_views
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
+
+if TYPE_CHECKING:
+    from quaestor.coding.model.passage_choices import PassageChoice
 
 group = typer.Typer(help="Disagreements between raters, and decisions about them.", no_args_is_help=True)
 
@@ -150,10 +154,45 @@ def tie(
 
 
 @group.command()
+def passages(
+    name: RoundArgument,
+    item: ItemArgument,
+    facet: FacetOption = None,
+    yes: YesOption = False,
+    actor: ActorOption = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the coded passages of a disputed turn next to each other, numbered for `settle --passage`.
+
+    Example: quaestor decisions passages themes P1/00012
+    """
+    from rich.markup import escape
+
+    from quaestor.coding.disagreements import list_aligned_passages
+
+    opened = chosen_study(study)
+    confirm_views(opened, [name], actor, yes=yes)
+    rows = list_aligned_passages(opened, name, actor, item, facet)
+    if json:
+        print_json(rows)
+        return
+    screen = console()
+    for row in rows:
+        screen.print(f"passage {row['passage']}{', coded alike by all' if row['agreed'] else ''}")
+        for version in row["versions"]:
+            raters = f"  ({', '.join(version['raters'])})" if version["raters"] else ""
+            words = version["words"] or f"characters {version['start']} to {version['end']}"
+            line = f"  {version['version']}  {version.get('code') or 'in vivo'}: {words}{raters}"
+            screen.print(escape(line), soft_wrap=True)
+
+
+@group.command()
 def settle(
     name: RoundArgument,
     item: ItemArgument,
-    answer: Annotated[str, typer.Argument(help="The final answer.")],
+    answer: Annotated[str, typer.Argument(help="The final answer; leave it out with --passage.")] = "",
+    *,
     how: Annotated[
         str,
         typer.Option(
@@ -162,6 +201,14 @@ def settle(
         ),
     ],
     reason: Annotated[str, typer.Option(help="The reason.")] = "",
+    passage: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER=CHOICE",
+            help="What to do with a passage of `quaestor decisions passages`, once for each: a letter, both, neither, "
+            "or a code and its words, as in '2=topic: the words'.",
+        ),
+    ] = None,
     facet: FacetOption = None,
     actor: ActorOption = None,
     study: StudyOption = None,
@@ -173,11 +220,15 @@ def settle(
 
     Example: quaestor decisions settle refinement ITEM "exclude: program crash" --how discussion --as rater-1
     """
-    from quaestor.coding.disagreements import is_proposed, settle_item
+    from quaestor.coding.disagreements import build_answer_by_passage, is_proposed, settle_item
     from quaestor.coding.session import open_coding
 
+    choices = _read_choices(passage or [])
+    if bool(answer) == bool(choices):
+        raise InputError("give either an answer or --passage for each coded passage")
     with open_coding(chosen_study(study)) as coding:
-        settle_item(coding, name, actor, item, facet, answer, how, reason)
+        final = build_answer_by_passage(coding, name, actor, item, facet, choices) if choices else answer
+        settle_item(coding, name, actor, item, facet, final, how, reason)
         proposed = is_proposed(coding, name, item, facet)
     _confirm(json, waits=proposed)
 
@@ -242,6 +293,20 @@ def import_file(
         print_json({"decisions": count})
     else:
         say(f"{count_of(count, 'decision')} imported as {name}, recorded as decided outside Quaestor")
+
+
+def _read_choices(texts: list[str]) -> dict[int, PassageChoice]:
+    from quaestor.coding.model.passage_choices import read_choice
+
+    choices = {}
+    for text in texts:
+        number, equals, choice = text.partition("=")
+        if not equals or not number.strip().isdecimal():
+            raise InputError(f"--passage is {text!r}: write the number of a passage, =, and a choice, as in 2=A")
+        if int(number) in choices:
+            raise InputError(f"--passage names passage {int(number)} twice: keep one of the two")
+        choices[int(number)] = read_choice(choice)
+    return choices
 
 
 def _confirm(json: bool, *, waits: bool | None = None) -> None:

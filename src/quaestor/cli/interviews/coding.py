@@ -41,7 +41,7 @@ def items(actor: ActorOption = None, study: StudyOption = None, json: JsonOption
 
     with open_interviews(chosen_study(study)) as interviews:
         added = make_items(interviews, actor)
-    tell_of_items(added, "turns", STEP, json=json)
+    tell_of_items(added, "turn", STEP, json=json)
 
 
 def code_agreement(
@@ -151,8 +151,8 @@ def adopt(
 
     Example: quaestor interview adopt main P1/00012 4 21 indicators --new "a feeling"
     """
+    from quaestor.coding.model.code_proposals import NewCode
     from quaestor.coding.session import open_coding
-    from quaestor.interviews.coding.in_vivo import NewCode
     from quaestor.interviews.coding.in_vivo import adopt as adopt_words
 
     with open_coding(chosen_study(study)) as coding:

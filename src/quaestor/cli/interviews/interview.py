@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from quaestor.cli.interviews import coding, guides, names, participants, themes, transcripts
+from quaestor.cli.interviews import audio, coding, guides, names, participants, themes, transcripts
 from quaestor.cli.interviews.consent import PseudonymArgument
 from quaestor.cli.interviews.participants import interview_json
 from quaestor.cli.interviews.transcripts import NameArgument
@@ -21,7 +21,7 @@ def add_to(app: typer.Typer) -> None:
     for part in (guides, participants):
         part.add_to(group)
     group.command()(protocol)
-    for part in (transcripts, names, coding, themes):
+    for part in (transcripts, audio, names, coding, themes):
         part.add_to(group)
     app.add_typer(group, name="interview")
 

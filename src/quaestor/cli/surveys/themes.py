@@ -37,7 +37,7 @@ def items(
 
     with open_surveys(chosen_study(study)) as surveys:
         added = make_items(surveys, name, *(questions or ()), actor=actor)
-    tell_of_items(added, "open answers", "open answers", json=json)
+    tell_of_items(added, "open answer", "open answers", json=json)
 
 
 def themes(

@@ -134,6 +134,15 @@ def _proposal(state: State, payload: Payload, change: Change) -> dict[str, Any]:
     return _replace_decision(state, _facets(state, payload), changed, change)
 
 
+def _code_proposal(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    changed = _text("name", payload["item"], payload, change)
+    return _text("definition", payload["item"], changed, change)
+
+
+def _code_settlement(state: State, payload: Payload, change: Change) -> dict[str, Any]:
+    return _text("reason", payload["item"], payload, change)
+
+
 WALKS: Mapping[str, Walk] = {
     "rating": _rating,
     "practice": _rating,
@@ -142,6 +151,8 @@ WALKS: Mapping[str, Walk] = {
     "decision": _decision,
     "decision.propose": _proposal,
     "decision.import": _decision,
+    "code.propose": _code_proposal,
+    "code.settle": _code_settlement,
     "round.open": _opening,
     "words.unify": _unification,
 }

@@ -47,7 +47,7 @@ def build_rating_act(
     key: str = "",
 ) -> NewAct:
     """Builds the act of a rating; a second rating of an item supersedes the first, and both are kept."""
-    round_state = _require_open_item(state, name, rater, item, now)
+    round_state = require_open_item(state, name, rater, item, now)
     untried = len(list_untried_practice(round_state, rater))
     if untried and not (simulated or imported):
         raise StateError(
@@ -79,7 +79,7 @@ def build_rating_act(
     return NewAct("rating", rater, payload, round_state.plan.codebook, key or new_key())
 
 
-def _require_open_item(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
+def require_open_item(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
     """Returns the round if a rater may rate an item in it now; raises with the reason otherwise."""
     round_state = state.round(name)
     if round_state.status != OPEN:

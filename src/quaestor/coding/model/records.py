@@ -308,6 +308,30 @@ class ProposedDecision:
     assents: tuple[str, ...] = ()
 
 
+ACCEPTED, DECLINED = "accepted", "declined"
+"""What the lead decides about a proposed code, or MERGED: it means an existing one."""
+
+
+@dataclass(frozen=True)
+class CodeProposal:
+    """A code that a rater proposes while rating an item; the rating itself has a code of the codebook."""
+
+    number: int
+    item: str
+    facet: str
+    actor: str
+    time: str
+    name: str
+    """Empty once the text was erased because a participant withdrew."""
+    definition: str = ""
+    parent: str = ""
+    outcome: str = ""
+    """ACCEPTED, MERGED or DECLINED; empty until the lead decides."""
+    code: str = ""
+    """The code that it became."""
+    reason: str = ""
+
+
 @dataclass(frozen=True)
 class Disagreement:
     """An item on which raters disagree; the answers are in the order of the rater slots."""

@@ -138,13 +138,15 @@ def is_complete(round_state: RoundState) -> bool:
     return round_state.set >= len(round_state.sets) and not any(count_left_by_rater(round_state).values())
 
 
-def list_blindness_notes(rounds: Iterable[RoundState]) -> list[str]:
-    """Returns a sentence for each round whose raters were not blind, for every result based on it."""
-    return [
-        f"The round {round_state.plan.round} is {round_state.blindness}."
-        for round_state in rounds
-        if round_state.blindness
-    ]
+def list_round_notes(rounds: Iterable[RoundState]) -> list[str]:
+    """Returns what every result based on these rounds must say: raters who were not blind, and undecided codes."""
+    notes = []
+    for round_state in rounds:
+        if round_state.blindness:
+            notes.append(f"The round {round_state.plan.round} is {round_state.blindness}.")
+        if note := round_state.pending_codes_note:
+            notes.append(f"In the round {round_state.plan.round}, {note}.")
+    return notes
 
 
 def build_waive_act(state: State, name: str, actor: str, reason: str) -> NewAct:

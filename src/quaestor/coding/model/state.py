@@ -18,6 +18,7 @@ from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.conditions import find_asked, has_conditions
 from quaestor.coding.model.records import (
     ActSummary,
+    CodeProposal,
     Comment,
     Decision,
     Facet,
@@ -92,6 +93,8 @@ class RoundState:
     decisions: dict[tuple[str, str], list[Decision]] = field(default_factory=dict)
     proposals: dict[tuple[str, str], ProposedDecision] = field(default_factory=dict)
     """By item and facet: the decision that waits for assents."""
+    code_proposals: dict[int, CodeProposal] = field(default_factory=dict)
+    """By act number: the codes that raters proposed."""
     unifications: list[Unification] = field(default_factory=list)
     reread: dict[str, int] = field(default_factory=dict)
     """Items to rate again, each with the number of the act that requested it."""
@@ -170,6 +173,9 @@ class RoundState:
             key: replace(proposal, actor=rename(proposal.actor), assents=rename_all(proposal.assents))
             for key, proposal in self.proposals.items()
         }
+        self.code_proposals = {
+            number: replace(proposal, actor=rename(proposal.actor)) for number, proposal in self.code_proposals.items()
+        }
         self.unifications = [replace(words, actor=rename(words.actor)) for words in self.unifications]
         self._forget_computed()
 
@@ -219,6 +225,16 @@ class RoundState:
         if not self.plan.blind:
             return "not blind"
         return "not blind: reopened after ratings had been seen" if self.not_blind else ""
+
+    @property
+    def pending_codes_note(self) -> str:
+        """A note for every result of the round if proposed codes are undecided; empty otherwise."""
+        pending = [each for each in self.code_proposals.values() if not each.outcome and each.item not in self.gone]
+        items = len({proposal.item for proposal in pending})
+        if not items:
+            return ""
+        subject = "1 item has a proposed code" if items == 1 else f"{items:,} items have proposed codes"
+        return f"{subject} that nobody has decided about yet; they are not counted"
 
     def items_left(self) -> tuple[str, ...]:
         """Returns the items of the round that still count."""
@@ -535,6 +551,26 @@ def _fold_proposal(state: State, act: Act) -> None:
     )
 
 
+def _fold_code_proposal(state: State, act: Act) -> None:
+    payload = act.payload
+    texts = (payload["name"], payload.get("definition", ""), payload.get("parent", ""))
+    state.rounds[payload["round"]].code_proposals[act.number] = CodeProposal(
+        act.number, payload["item"], payload["facet"], act.actor, act.time, *texts
+    )
+
+
+def _fold_code_settlement(state: State, act: Act) -> None:
+    payload = act.payload
+    proposals = state.rounds[payload["round"]].code_proposals
+    for number in payload["proposals"]:
+        proposals[number] = replace(
+            proposals[number],
+            outcome=payload["outcome"],
+            code=payload.get("code", ""),
+            reason=payload.get("reason", ""),
+        )
+
+
 def _fold_assent(state: State, act: Act) -> None:
     payload = act.payload
     proposals = state.rounds[payload["round"]].proposals
@@ -597,7 +633,7 @@ def _fold_practice(state: State, act: Act) -> None:
 
 _QUIET = (
     "rating", "ratings.import", "practice", "comment", "tie.comment", "decision.propose", "decision.assent",
-    "round.unblind", "round.deadline",
+    "code.propose", "round.unblind", "round.deadline",
     "survey.invite",
 )  # fmt: skip
 _FOLDS: dict[str, Callable[[State, Act], None]] = {
@@ -616,6 +652,8 @@ _FOLDS: dict[str, Callable[[State, Act], None]] = {
     "decision": _fold_decision,
     "decision.propose": _fold_proposal,
     "decision.assent": _fold_assent,
+    "code.propose": _fold_code_proposal,
+    "code.settle": _fold_code_settlement,
     "decision.import": _fold_published,
     "words.unify": _fold_unify,
     "words.reread": _fold_reread,

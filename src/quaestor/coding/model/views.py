@@ -18,6 +18,7 @@ from quaestor.coding.model.decisions import (
 from quaestor.coding.model.phrases import find_words_before
 from quaestor.coding.model.records import (
     Codebook,
+    CodeProposal,
     Disagreement,
     Practice,
     ProposedDecision,
@@ -79,6 +80,8 @@ class RaterPosition:
     first_name: str
     """The rater's name when the round was opened; the browser keeps unsaved ratings under it."""
     _own: dict[str, list[Rating]]
+    own_proposals: tuple[CodeProposal, ...] = ()
+    """The codes that this rater proposed in the round."""
 
     def rating(self, item: str) -> Rating | None:
         """Returns this rater's current rating of an item."""
@@ -106,6 +109,7 @@ def build_rater_position(state: State, name: str, rater: str) -> RaterPosition:
         opened=round_state.opened,
         first_name=round_state.first_names.get(rater, rater),
         _own=round_state.ratings.get(rater, {}),
+        own_proposals=tuple(each for each in round_state.code_proposals.values() if each.actor == rater and each.name),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.coding.disagreements import assent_to_proposal, comment_on_item, settle_agreed, settle_item
@@ -33,8 +34,10 @@ from quaestor.coding.model.views import list_visible_cases, needs_consent
 from quaestor.coding.pages.disputed_answers import (
     AnswerSource,
     DisputeQuestion,
+    Quote,
     SubmittedAnswer,
     build_question,
+    list_quotes,
     mask_question,
     read_submitted_answer,
 )
@@ -75,6 +78,9 @@ class CaseOutcome:
     time: str
     reason: str
     simulated: bool
+    answer: object = None
+    quotes: tuple[Quote, ...] = ()
+    """The coded passages of the decision."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,12 @@ class CaseProposal:
     waits_for: str
     can_assent: bool
     """Whether the viewer is one of those who still have to assent."""
+    answer: object = None
+    quotes: tuple[Quote, ...] = ()
+    """The coded passages of the proposal."""
+
+
+Decided = TypeVar("Decided", CaseOutcome, CaseProposal)
 
 
 @dataclass(frozen=True)
@@ -199,6 +211,7 @@ class CaseFormatter:
             decision.time,
             self.visibility.mask_people(self._round, decision.reason),
             decision.simulated,
+            decision.answer,
         )
 
     def _name_people(self, people: Sequence[str]) -> str:
@@ -223,6 +236,7 @@ class CaseFormatter:
             self.visibility.mask_people(self._round, proposal.reason),
             self._name_people(missing),
             self.visibility.viewer.name in missing,
+            proposal.answer,
         )
 
     def build_question(self, case: Disagreement) -> DisputeQuestion:
@@ -437,14 +451,15 @@ def build_case(
 
 def _mask_case(case: Case, book: Codebook, mask: TextMask) -> Case:
     remarks = (replace(remark, text=mask.mask(remark.text), answer=mask.mask(remark.answer)) for remark in case.remarks)
-    outcomes = (
-        replace(outcome, label=mask.mask(outcome.label), reason=mask.mask(outcome.reason)) for outcome in case.outcomes
-    )
+    outcomes = (_mask_decided(outcome, case.item, book, mask) for outcome in case.outcomes)
     question = mask_question(case.question, case.item, book, mask)
-    proposal = case.proposal
-    if proposal is not None:
-        proposal = replace(proposal, label=mask.mask(proposal.label), reason=mask.mask(proposal.reason))
+    proposal = _mask_decided(case.proposal, case.item, book, mask) if case.proposal else None
     return replace(case, question=question, remarks=tuple(remarks), outcomes=tuple(outcomes), proposal=proposal)
+
+
+def _mask_decided(decided: Decided, item: str, book: Codebook, mask: TextMask) -> Decided:
+    quotes = list_quotes(decided.answer, item, book, mask)
+    return replace(decided, label=mask.mask(decided.label), reason=mask.mask(decided.reason), quotes=quotes)
 
 
 def _find_position(disagreements: Sequence[Disagreement], item: str, facet: str) -> int | None:
@@ -470,6 +485,7 @@ def settle_case(
     *,
     seen: int,
     key: str,
+    mask: TextMask | None = None,
 ) -> int:
     """Settles a case from a form; returns the number of the act."""
     with open_coding(study) as coding:
@@ -479,7 +495,7 @@ def settle_case(
         answers = [answer for _, answer in list_answers(round_state, item, facet_plan.id)]
         tie_comment = round_state.tie_comments.get((item, facet_plan.id))
         answers += [tie_comment.answer] if tie_comment is not None else []
-        answer = read_submitted_answer(facet_plan, submitted, answers)
+        answer = read_submitted_answer(facet_plan, submitted, answers, item, mask)
         return settle_item(coding, name, viewer.name, item, facet_plan.id, answer, how, reason, seen=seen, key=key)
 
 

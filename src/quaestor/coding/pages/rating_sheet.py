@@ -10,11 +10,12 @@ from typing import Any
 
 from quaestor.base.errors import StateError
 from quaestor.coding.model.answers import check_answer, summarise_answer
+from quaestor.coding.model.code_proposals import NewCode, list_coded_facets, list_own_proposals, list_parents
 from quaestor.coding.model.conditions import has_conditions, matches_condition
 from quaestor.coding.model.facet_kinds import FACET_KINDS, find_kind
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
 from quaestor.coding.model.ratings import list_untried_practice
-from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Rating
+from quaestor.coding.model.records import CANNOT_JUDGE, CodeProposal, Facet, Rating
 from quaestor.coding.model.state import OPEN, State
 from quaestor.coding.model.views import RaterPosition, build_rater_position, build_rater_view
 from quaestor.coding.rating import list_choices, record_practice
@@ -53,6 +54,15 @@ class SheetFacet:
 
 
 @dataclass(frozen=True)
+class ProposableFacet:
+    """A facet for which a rater can propose a code, and the codes that it can be below."""
+
+    facet: str
+    question: str
+    parents: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class RatingSheet:
     """The page of one item to rate; it contains nothing from other raters."""
 
@@ -80,6 +90,12 @@ class RatingSheet:
     """The time spent on each of the latest ratings."""
     counted: bool
     """Whether the item is already among those done."""
+    proposable: tuple[ProposableFacet, ...] = ()
+    """The facets for which the rater can propose a code."""
+    proposed: tuple[CodeProposal, ...] = ()
+    """The codes that this rater proposed for this item."""
+    typed: NewCode = NewCode("")  # noqa: RUF009 - it cannot change
+    """A proposed code that was not saved yet."""
 
     @property
     def pace(self) -> float | None:
@@ -89,11 +105,12 @@ class RatingSheet:
 
 @dataclass(frozen=True)
 class OwnRatings:
-    """A rater's ratings in one round."""
+    """A rater's ratings in one round, and the codes that they proposed."""
 
     round: str
     is_open: bool
     ratings: tuple[Rating, ...]
+    proposals: tuple[CodeProposal, ...] = ()
 
 
 class Desk:
@@ -176,6 +193,7 @@ class Desk:
         """Returns a rater's own ratings, each answer as one line of text, newest first."""
         with self.coding.locked_state() as state:
             view = build_rater_view(state, name, rater)
+            proposals = tuple(list_own_proposals(state.round(name), rater))
         facets = {facet.id: facet for facet in view.facets}
         ratings = [
             replace(
@@ -184,7 +202,8 @@ class Desk:
             )
             for rating in view.ratings.values()
         ]
-        return OwnRatings(name, view.status == OPEN, tuple(sorted(ratings, key=lambda rating: -rating.number)))
+        newest_first = tuple(sorted(ratings, key=lambda rating: -rating.number))
+        return OwnRatings(name, view.status == OPEN, newest_first, proposals)
 
 
 class SheetBuilder:
@@ -196,6 +215,10 @@ class SheetBuilder:
         self._choices = {facet.id: list_choices(facet, position.codebook) for facet in position.plan.facets}
         self._conditions = {facet.id: self._list_conditions(facet) for facet in position.plan.facets}
         self._unrated = self._build_facets("", None)
+        self._proposable = tuple(
+            ProposableFacet(facet.id, facet.question or facet.id, tuple(list_parents(position.codebook, facet)))
+            for facet in list_coded_facets(position.plan)
+        )
         self._same_for_all = all(not find_kind(facet).confirms_proposal for facet in position.plan.facets)
 
     def build_sheet(self, item: str, *, practice: bool = False) -> RatingSheet:
@@ -224,6 +247,8 @@ class SheetBuilder:
             opened=position.opened,
             seconds=self._seconds,
             counted=progress.is_rated(item),
+            proposable=() if practice else self._proposable,
+            proposed=tuple(proposal for proposal in position.own_proposals if proposal.item == item),
         )
 
     def _list_conditions(self, facet: Facet) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -278,13 +303,15 @@ def list_unseen_questions(sheet: RatingSheet, seen: Collection[str]) -> list[str
     ]
 
 
-def restore_sheet(sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str) -> RatingSheet:
+def restore_sheet(
+    sheet: RatingSheet, answers: Mapping[str, Any], unsure: Sequence[str], memo: str, typed: NewCode | None = None
+) -> RatingSheet:
     """Returns a sheet with the entries of a refused form, so that the rater need not type them again."""
     facets = [
         replace(facet, answer=answers.get(facet.facet, facet.answer), unsure=facet.facet in unsure)
         for facet in sheet.facets
     ]
-    return replace(sheet, facets=_mark_asked(facets), memo=memo)
+    return replace(sheet, facets=_mark_asked(facets), memo=memo, typed=typed or sheet.typed)
 
 
 def build_form_key() -> str:

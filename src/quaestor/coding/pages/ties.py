@@ -16,8 +16,10 @@ from quaestor.coding.model.views import list_tie_cases
 from quaestor.coding.pages.disagreements import Key, find_facet
 from quaestor.coding.pages.disputed_answers import (
     DisputeQuestion,
+    Quote,
     SubmittedAnswer,
     build_question,
+    list_quotes,
     mask_question,
     read_submitted_answer,
 )
@@ -34,6 +36,9 @@ class TieProposal:
     number: int
     label: str
     reason: str
+    answer: object = None
+    quotes: tuple[Quote, ...] = ()
+    """The coded passages of the proposal."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,8 @@ def build_tie(
 def _mask_tie(tie: TieCasePage, book: Codebook, mask: TextMask) -> TieCasePage:
     proposal = tie.proposal
     if proposal is not None:
-        proposal = replace(proposal, label=mask.mask(proposal.label), reason=mask.mask(proposal.reason))
+        quotes = list_quotes(proposal.answer, tie.item, book, mask)
+        proposal = replace(proposal, label=mask.mask(proposal.label), reason=mask.mask(proposal.reason), quotes=quotes)
     return replace(tie, question=mask_question(tie.question, tie.item, book, mask), proposal=proposal)
 
 
@@ -137,6 +143,7 @@ def answer_tie(
     *,
     settling: bool,
     key: str,
+    mask: TextMask | None = None,
 ) -> int:
     """Records the tie-breaker's answer, and the decision if it is requested or the round leaves it to them alone."""
     with open_coding(study) as coding:
@@ -148,7 +155,7 @@ def answer_tie(
             if (case.item, case.facet) == (item, facet_plan.id)
             for answer in case.answers
         ]
-        answer = read_submitted_answer(facet_plan, submitted, answers)
+        answer = read_submitted_answer(facet_plan, submitted, answers, item, mask)
         settles = settling or _must_settle(round_state)
         return break_tie(coding, name, actor, item, facet_plan.id, answer, text, settling=settles, key=key)
 
@@ -173,7 +180,9 @@ def _build_proposal(coding: CodingSession, name: str, actor: str, case: TieCase)
     state = coding.state
     visibility = Visibility(state, coding.lead, Viewer(actor, Role.TIE_BREAKER))
     label = _name_answer(state.round(name), state, case.facet, case.proposal.answer)
-    return TieProposal(case.proposal.number, label, visibility.mask_people(name, case.proposal.reason))
+    return TieProposal(
+        case.proposal.number, label, visibility.mask_people(name, case.proposal.reason), case.proposal.answer
+    )
 
 
 def _build_tie(

@@ -194,7 +194,10 @@ def find_selection(interviews: Interviews, interview: str, selected: WordSelecti
     """Returns the position of the selected words, in the text that a page showed, or shows now."""
     text = find_turn_shown(interviews, interview, selected.turn, seen).text
     if selected.words.strip():
-        return _find_quote(text, selected.words)
+        spans = find_quotes(text, selected.words)
+        if len(spans) > 1:
+            raise InputError(f"the turn contains these words {len(spans)} times: copy more of the text around them")
+        return spans[0]
     words = list(_WORD.finditer(text))
     first = selected.from_word if selected.from_word is not None else 1
     last = selected.to_word if selected.to_word is not None else len(words)
@@ -203,14 +206,13 @@ def find_selection(interviews: Interviews, interview: str, selected: WordSelecti
     return words[first - 1].start(), words[last - 1].end()
 
 
-def _find_quote(text: str, words: str) -> tuple[int, int]:
+def find_quotes(text: str, words: str) -> list[tuple[int, int]]:
+    """Returns every place of these words in a text, whatever space is between them; raises if there is none."""
     pattern = r"\s+".join(re.escape(word) for word in words.split())
     spans = [match.span() for match in re.finditer(pattern, text)]
     if not spans:
         raise InputError("the turn does not contain these words: copy them from it exactly")
-    if len(spans) > 1:
-        raise InputError(f"the turn contains these words {len(spans)} times: copy more of the text around them")
-    return spans[0]
+    return spans
 
 
 ShownPassage = Mapping[str, Any]

@@ -6,16 +6,21 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.coding.codebook import require_no_names
-from quaestor.coding.model.codebook.changes import build_code_id
+from quaestor.base.names import join_with_or
+from quaestor.coding.code_proposals import check_new_code
+from quaestor.coding.model.code_proposals import (
+    NewCode,
+    build_new_code_act,
+    list_codes_to_choose,
+    require_active_code,
+)
 from quaestor.coding.model.facet_kinds.passages import list_in_vivo, require_passage_facet
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession, require_lead
 from quaestor.interviews.coding.decided_passages import ADOPT_ACT, CodedPassage, read_adoptions, read_coded_passages
 from quaestor.interviews.repository import Interviews
 from quaestor.store.records import NewAct
-from quaestor.study.contributions import KnownNames, NoNames
+from quaestor.study.contributions import NoNames
 from quaestor.study.features import open_known_names
 
 
@@ -26,15 +31,6 @@ class InVivo:
     passage: CodedPassage
     name: str
     """The name of that code; empty until it is adopted."""
-
-
-@dataclass(frozen=True)
-class NewCode:
-    """A code to add to the codebook for an in vivo passage."""
-
-    name: str
-    parent: str = ""
-    definition: str = ""
 
 
 def list_in_vivo_passages(interviews: Interviews, name: str, actor: str | None = None) -> list[InVivo]:
@@ -49,11 +45,8 @@ def list_in_vivo_passages(interviews: Interviews, name: str, actor: str | None =
 def list_adoptable_codes(coding: CodingSession, name: str) -> list[tuple[str, str]]:
     """Lists the codes that in vivo passages can be adopted as: (code, name with the themes above it)."""
     with coding.locked_state() as state:
-        book = state.history.latest
-        active_codes = book.active(require_passage_facet(state.round(name).plan).codes)
-        return sorted(
-            ((code.id, book.path_name(code.id)) for code in active_codes), key=lambda pair: pair[1].casefold()
-        )
+        facet = require_passage_facet(state.round(name).plan)
+        return list_codes_to_choose(state, [facet])[facet.id]
 
 
 def adopt(
@@ -68,10 +61,12 @@ def adopt(
         _require_in_vivo(state, name, item, start, end)
         acts = []
         if isinstance(code, NewCode):
-            acts.append(_build_code_act(state, name, code, who, names))
+            acts.append(build_new_code_act(state, require_passage_facet(state.round(name).plan), code, who))
+            check_new_code(coding, state, acts[0], names)
             chosen.append(str(acts[0].payload["id"]))
         else:
-            chosen.append(_require_active_code(state, name, code) if code else "")
+            facet = require_passage_facet(state.round(name).plan)
+            chosen.append(require_active_code(state, facet, code) if code else "")
         if read_adoptions(state).get((name, item, start, end), "") == chosen[0]:
             return acts
         payload = {"round": name, "item": item, "start": start, "end": end, "code": chosen[0]}
@@ -93,28 +88,3 @@ def _require_in_vivo(state: State, name: str, item: str, start: int, end: int) -
     if (start, end) not in places:
         there = join_with_or(f"{low} to {high}" for low, high in places) or "none"
         raise InputError(f"{item!r} has no in vivo passage from {start} to {end}; there are: {there}")
-
-
-def _require_active_code(state: State, name: str, code: str) -> str:
-    facet = require_passage_facet(state.round(name).plan)
-    allowed = {candidate.id: candidate.name for candidate in state.history.latest.active(facet.codes)}
-    if code not in allowed:
-        options = join_with_or(sort_by_similarity(code, allowed)[:5])
-        raise InputError(f"the codebook has no active code {code!r}; similar ones: {options} …")
-    return code
-
-
-def _build_code_act(state: State, name: str, new: NewCode, who: str, names: KnownNames) -> NewAct:
-    book = state.history.latest
-    if not new.name.strip():
-        raise InputError("a new code needs a name: enter one")
-    payload = {
-        "id": build_code_id(new.name.strip(), new.parent, book),
-        "facet": require_passage_facet(state.round(name).plan).codes,
-        "name": new.name.strip(),
-        "parent": new.parent,
-        "definition": new.definition.strip(),
-    }
-    book_after = state.history.preview_change("codebook.add", payload)
-    require_no_names(names, book, book_after)
-    return NewAct("codebook.add", who, payload, book_after.version)

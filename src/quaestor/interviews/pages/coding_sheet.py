@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from quaestor.base.errors import InputError, StateError
+from quaestor.coding.model.code_proposals import list_parents
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
 from quaestor.coding.model.facet_kinds.passages import LONGEST_FIELD, LONGEST_MEMO, require_passage_facet
-from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, Passage, read_passages
+from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, CodeProposal, Facet, Passage, read_passages
 from quaestor.coding.model.state import OPEN
 from quaestor.coding.model.views import RaterPosition, build_rater_position
 from quaestor.coding.rating import list_choices
@@ -143,6 +144,10 @@ class CodingSheet:
     """The state of the transcript that the page shows: positions count characters in this text."""
     longest_memo: int = LONGEST_MEMO
     longest_field: int = LONGEST_FIELD
+    parents: tuple[tuple[str, str], ...] = ()
+    """The codes that a proposed code can be below."""
+    proposals: tuple[CodeProposal, ...] = ()
+    """The codes that this rater proposed in the round."""
 
     @property
     def left(self) -> int:
@@ -198,6 +203,8 @@ def build_coding_sheet(
         total=len(own),
         left_here=sum(low <= turn_number < high for turn_number in left),
         seen=shown_as.seen,
+        parents=tuple(list_parents(place.codebook, facet)),
+        proposals=place.own_proposals,
     )
 
 

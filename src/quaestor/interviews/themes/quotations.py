@@ -9,7 +9,7 @@ from quaestor.base.errors import StateError
 from quaestor.coding.model.closing import can_reopen_blind
 from quaestor.coding.model.facet_kinds.passages import require_passage_facet
 from quaestor.coding.model.records import Codebook
-from quaestor.coding.model.rounds import list_blindness_notes
+from quaestor.coding.model.rounds import list_round_notes
 from quaestor.coding.model.state import State
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.interviews.coding.code_agreement import map_items_to_answers
@@ -210,7 +210,7 @@ def _build_themes(
         len(interviews.file.list_erased()),
         coded.simulated,
         any(participant in synthetic for _, participant in order),
-        blindness=tuple(list_blindness_notes(state.round(name) for name in coded.rounds)),
+        blindness=tuple(list_round_notes(state.round(name) for name in coded.rounds)),
         seed=settings.study.seed,
         attributes=list_attributes(
             [person for person in participants if person.pseudonym in coded_people], settings.interviews

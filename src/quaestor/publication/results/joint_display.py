@@ -13,7 +13,7 @@ from quaestor.base.names import slugify
 from quaestor.coding.model.decisions import find_decisions, find_excluded_items, find_undecided
 from quaestor.coding.model.facet_kinds import find_kind
 from quaestor.coding.model.records import INTERVIEWS, SURVEYS, Facet
-from quaestor.coding.model.rounds import list_blindness_notes
+from quaestor.coding.model.rounds import list_round_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.erasure import drop_withdrawn
@@ -176,7 +176,7 @@ def _list_notes(state: State, name: str, facet: Facet, title: str) -> tuple[str,
         notes.append(f"{title}: {count:,} {what} undecided and not counted ({undecided.describe()}).")
     if round_state.simulated:
         notes.append(f"{title}: the raters were simulated.")
-    return (*notes, *list_blindness_notes([round_state]))
+    return (*notes, *list_round_notes([round_state]))
 
 
 def _by_code(mentions: Sequence[tuple[str | None, str]]) -> dict[str, frozenset[str]]:

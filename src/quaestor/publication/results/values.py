@@ -12,7 +12,7 @@ import numpy as np
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.coding.model.decisions import Undecided, list_disagreements, list_excluded
 from quaestor.coding.model.decisions import list_kept as kept_items
-from quaestor.coding.model.rounds import list_blindness_notes
+from quaestor.coding.model.rounds import list_round_notes
 from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_facts import read_post_counts
@@ -73,7 +73,7 @@ class Computed:
         return [stale] if self.has_stale_funnel else []
 
     def blindness_notes(self) -> list[str]:
-        return list_blindness_notes(self.coding.state.rounds.values()) if self.coding is not None else []
+        return list_round_notes(self.coding.state.rounds.values()) if self.coding is not None else []
 
 
 def compute_value(computed: Computed, settings: ValueSettings) -> Value:

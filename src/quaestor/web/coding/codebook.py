@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -15,15 +16,19 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import InputError, QuaestorError
 from quaestor.base.names import parse_whole_number
+from quaestor.coding.code_proposals import settle_proposed_code
 from quaestor.coding.codebook import CodebookChanged, change_codebook, import_codebook
+from quaestor.coding.model.code_proposals import NewCode
 from quaestor.coding.model.records import Codebook
 from quaestor.coding.pages.codebook.browser import CodebookBrowser
 from quaestor.coding.pages.codebook.change_form import ACTS, build_form, read_change, read_text
+from quaestor.coding.pages.codebook.proposals import build_proposal_rows
+from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer
 from quaestor.people.roles import Permission
-from quaestor.web.error_pages import is_unavailable
+from quaestor.web.error_pages import is_unavailable, refusal_status
 from quaestor.web.page import Pages, require_visitor
-from quaestor.web.security.forms import parse_fields
+from quaestor.web.security.forms import parse_fields, read_fields
 from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE, PUBLIC
 from quaestor.web.study_session import StudySession
 
@@ -52,7 +57,9 @@ class CodebookPages(Pages):
         query, facet = parameters.get("q", "").strip(), parameters.get("facet", "")
         version = parse_version(request, "version")
         search = await self.work(lambda: self._browser.search(who, version, query, facet))
-        context = {"search": search, "shown": search.codebook, "query": query, "facet": facet}
+        context = {"search": search, "shown": search.codebook, "query": query, "facet": facet, "proposals": 0}
+        if require_visitor(request).can(Permission.LEAD):
+            context["proposals"] = await self.work(lambda: self._browser.count_proposals(who))
         return self.page(request, "codebook.html", context)
 
     async def code(self, request: Request) -> Response:
@@ -127,6 +134,7 @@ class CodebookActs(Pages):
             Route("/codebook/change", self.change, methods=["GET"], name="codebook-change"),
             Route("/codebook/preview", self.preview, methods=["POST"], name="codebook-preview"),
             Route("/codebook/acts", self.act, methods=["POST"], name="codebook-act"),
+            Route("/codebook/proposals", self.proposals, methods=["GET", "POST"], name="proposed-codes"),
         ]
 
     async def change(self, request: Request) -> Response:
@@ -163,6 +171,23 @@ class CodebookActs(Pages):
         book = await self.work(lambda: self._browser.book(viewer(request)))
         about = next((name for name in _list_codes(payload) if name in book.codes), "")
         return self.go(request, "code", urlencode({"code": about})) if about else self.go(request, "codebook")
+
+    async def proposals(self, request: Request) -> Response:
+        """Lists the codes that raters proposed; a POST decides about one."""
+        who, refused, status, fields = require_visitor(request).name, "", 200, {}
+        if request.method == "POST":
+            fields = await read_fields(request)
+            try:
+                code = await self.work(lambda: _settle_proposal(self.session.coding, fields, who))
+            except QuaestorError as error:
+                refused, status = str(error), refusal_status(error)
+            else:
+                return self.go(request, "proposed-codes", urlencode({"done": code or "declined"}))
+        rows = await self.work(lambda: build_proposal_rows(self.session.coding, who))
+        typed, untouched = defaultdict(str, fields), defaultdict[str, str](str)
+        context = {"rows": rows, "typed": typed, "untouched": untouched, "refused": refused}
+        context["done"] = request.query_params.get("done", "")
+        return self.page(request, "proposed_codes.html", context, status)
 
     async def _import(self, request: Request, fields: Fields) -> Response:
         """Imports the codebook file as it was previewed; the first import needs no preview."""
@@ -207,6 +232,16 @@ class CodebookActs(Pages):
         with self.session.locked_state() as state:
             version = _version(fields, "from")
             return state.history.latest if version is None else state.history.at(version)
+
+
+def _settle_proposal(coding: CodingSession, fields: Mapping[str, str], who: str) -> str:
+    """Decides about a proposed code from a form; returns the code that it became, if any."""
+    number = parse_whole_number(fields.get("number", "")) or 0
+    outcome = fields.get("outcome", "")
+    new = NewCode(fields.get("name", ""), fields.get("parent", ""), fields.get("definition", ""))
+    return settle_proposed_code(
+        coding, number, outcome, who, code=fields.get("code", ""), new=new, reason=fields.get("reason", "")
+    )
 
 
 def _version(fields: Fields, name: str) -> int | None:

@@ -13,6 +13,7 @@ from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import QuaestorError
 from quaestor.base.names import parse_whole_number
+from quaestor.coding.model.passage_choices import PassageChoice
 from quaestor.coding.pages.disagreements import (
     DisagreementFilter,
     assent_case,
@@ -69,13 +70,26 @@ def build_query(**fields: str) -> str:
 
 
 def read_chosen(form: Fields) -> SubmittedAnswer:
-    return SubmittedAnswer(first_value(form, "answer"), tuple(form.get("other", ())), first_value(form, "instead"))
+    numbers = [parse_whole_number(name.removeprefix("row.")) for name in form if name.startswith("row.")]
+    choices = {number: _read_passage_choice(form, number) for number in numbers if number is not None}
+    return SubmittedAnswer(
+        first_value(form, "answer"),
+        tuple(form.get("other", ())),
+        first_value(form, "instead"),
+        choices,
+        first_value(form, "rows"),
+    )
+
+
+def _read_passage_choice(form: Fields, number: int) -> PassageChoice:
+    option, code, words = (first_value(form, f"{name}.{number}") for name in ("row", "code", "words"))
+    return PassageChoice(option, code, words)
 
 
 def read_typed(form: Fields) -> dict[str, Any]:
     """Reads the submitted answer, to fill in the form again after a refusal."""
     texts = {name: first_value(form, name) for name in ("answer", "instead", "how", "reason", "text")}
-    return {**texts, "others": tuple(form.get("other", ()))}
+    return {**texts, "others": tuple(form.get("other", ())), "passages": read_chosen(form).passages}
 
 
 def first_value(form: Fields, name: str) -> str:
@@ -208,7 +222,8 @@ class SettlingPages(CasePages):
         number = parse_whole_number(seen) or 0
         key = require_key(first_value(form, "key"))
         return settle_case(
-            self.coding, name, who, item, facet, read_chosen(form), how, reason, seen=number, key=key
+            self.coding, name, who, item, facet, read_chosen(form), how, reason, seen=number, key=key,
+            mask=self.session.text_mask,
         )  # fmt: skip
 
     async def settle_agreed(self, request: Request) -> Response:
@@ -284,7 +299,10 @@ class TiePages(CasePages):
         chosen = read_chosen(form)
 
         def answer() -> int:
-            return answer_tie(self.coding, name, who.name, item, facet, chosen, text, settling=settling, key=key)
+            return answer_tie(
+                self.coding, name, who.name, item, facet, chosen, text, settling=settling, key=key,
+                mask=self.session.text_mask,
+            )  # fmt: skip
 
         try:
             await self.work(answer)

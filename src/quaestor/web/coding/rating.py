@@ -19,6 +19,7 @@ from starlette.templating import Jinja2Templates
 
 from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
+from quaestor.coding.model.code_proposals import NewCode
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.pages.activity import OwnRound, list_own_rounds
 from quaestor.coding.pages.rating_sheet import Desk, RatingSheet, SheetFacet, list_unseen_questions, restore_sheet
@@ -139,7 +140,7 @@ class RatingPages(Pages):
             return None  # saving gives the reason
         if sheet is None:
             return None
-        typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"])
+        typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"], sent["proposed"])
         questions = list_unseen_questions(typed, sent["shown"])
         if not questions:
             return None
@@ -153,7 +154,7 @@ class RatingPages(Pages):
         sheet = await self.work(lambda: self._desk.build_sheet(name, require_visitor(request).name, sent["item"]))
         if sheet is None:
             return self.page(request, "all_rated.html", {"round": name, "refused": why}, status)
-        typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"])
+        typed = restore_sheet(sheet, sent["answers"], sent["unsure"], sent["memo"], sent["proposed"])
         return self.page(request, "rate.html", {"sheet": typed, "refused": why}, status)
 
     async def _save(self, name: str, who: str, sent: dict[str, Any]) -> None:
@@ -161,7 +162,7 @@ class RatingPages(Pages):
         desk = self.session.open_desk
         if desk is None:
             desk = await self.work(lambda: self._desk)
-        details = {field: sent[field] for field in ("memo", "seconds", "key", "opened")}
+        details = {field: sent[field] for field in ("memo", "seconds", "key", "opened", "proposed")}
         pending = desk.queue_rating(
             name, who, NewRating(sent["item"], sent["answers"], tuple(sent["unsure"]), **details)
         )
@@ -190,6 +191,7 @@ class RatingPages(Pages):
         items = [rating.item for rating in shown]
         titles = await self.work(lambda: read_titles(self._desk.study, items, self.session.text_mask))
         context = {"round": name, "is_open": own.is_open, "ratings": shown, "titles": titles, **where}
+        context["proposals"] = own.proposals
         return self.page(request, "mine.html", context)
 
 
@@ -207,6 +209,7 @@ async def _from_script(request: Request) -> dict[str, Any]:
             "practice": bool(raw.get("practice")),
             "rater": str(raw.get("rater", "")),
             "opened": str(raw.get("opened", "")),
+            "proposed": read_proposed(raw.get("proposed") or {}),
         }
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise HTTPException(400) from None
@@ -240,7 +243,17 @@ async def _from_form(request: Request) -> dict[str, Any]:
         "practice": _first_value(form, "practice") == "yes",
         "rater": "",
         "opened": "",
+        "proposed": read_proposed({field: _first_value(form, f"proposed.{field}") for field in _PROPOSED}),
     }
+
+
+_PROPOSED = ("name", "parent", "definition", "facet")
+
+
+def read_proposed(fields: Mapping[str, Any]) -> NewCode | None:
+    """Reads the proposed code of a rating; None if nothing was typed."""
+    proposed = NewCode(*(str(fields.get(field) or "") for field in _PROPOSED))
+    return proposed if proposed.name.strip() or proposed.definition.strip() else None
 
 
 def _first_value(form: Mapping[str, Sequence[str]], name: str) -> str:

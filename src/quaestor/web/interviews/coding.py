@@ -21,6 +21,8 @@ from starlette.templating import Jinja2Templates
 from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
 from quaestor.base.names import parse_whole_number
 from quaestor.coding.agreement_access import find_access
+from quaestor.coding.code_proposals import propose_code
+from quaestor.coding.model.code_proposals import NewCode
 from quaestor.coding.model.state import State
 from quaestor.coding.rating import codes_passages, require_passages
 from quaestor.coding.rating_files import WrongStudy
@@ -36,7 +38,7 @@ from quaestor.interviews.coding.acts import (
     list_passages_shown,
 )
 from quaestor.interviews.coding.code_agreement import PASSAGE, UNITS, find_agreement_by_code
-from quaestor.interviews.coding.in_vivo import NewCode, adopt, list_adoptable_codes, list_in_vivo_passages
+from quaestor.interviews.coding.in_vivo import adopt, list_adoptable_codes, list_in_vivo_passages
 from quaestor.interviews.coding.progress import count_round_progress
 from quaestor.interviews.pages.coding_sheet import (
     CodedTurn,
@@ -169,6 +171,9 @@ class CodingPages(Pages):
         name, interview = self._place(request)
         turn, page = parse_whole_number(first_value(form, "turn")), parse_whole_number(first_value(form, "page"))
         try:
+            if first_value(form, "propose"):
+                await self.work(lambda: self._propose_code(request, form, turn))
+                return self.go(request, "coding-transcript", f"page={page or 1}", name=name, interview=interview)
             sent = await self.work(lambda: self._parse_form(request, form))
             await self._record_acts(request, sent)
         except QuaestorError as error:
@@ -180,6 +185,15 @@ class CodingPages(Pages):
         return self.go(
             request, "coding-transcript", f"page={page or 1}#turn-{sent.turn}", name=name, interview=interview
         )
+
+    def _propose_code(self, request: Request, form: Mapping[str, Sequence[str]], turn: int | None) -> None:
+        name, interview = self._place(request)
+        if turn is None:
+            raise HTTPException(400)
+        interviews = self._interviews(name)
+        new = NewCode(*(first_value(form, f"proposed.{field}") for field in ("name", "parent", "definition")))
+        item, who, key = interviews.item(interview, turn), require_visitor(request).name, first_value(form, "key")
+        propose_code(interviews.coding, name, who, item, new, key=require_key(key))
 
     def _parse_form(self, request: Request, form: Mapping[str, Sequence[str]]) -> Asked:
         name, interview = self._place(request)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from quaestor.base.errors import InputError, QuaestorError, StateError
 from quaestor.base.names import parse_whole_number
+from quaestor.interviews.audio import AudioRecording, find_audio, read_audio
 from quaestor.interviews.model.records import Voice, format_clock
 from quaestor.interviews.repository import Interviews
 from quaestor.interviews.transcript_sheet import (
@@ -29,12 +31,15 @@ from quaestor.interviews.transcripts.import_file import (
     import_bytes,
     record_occasion,
 )
+from quaestor.people.roles import Permission
 from quaestor.web.error_pages import refusal_status
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, parse_page_number, require_visitor
+from quaestor.web.security.access import Visitor
 from quaestor.web.security.forms import SentFile, read_fields, read_upload
 
 _ONE = "/interviews/{name:interview}/transcript"
+_RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 _OUTSIDE = "-"
 """Sent for a turn that asks a question outside the guide."""
 _ANOTHER = (
@@ -50,6 +55,7 @@ class TranscriptPages(Pages):
         return [
             Route(_ONE, self.transcript, methods=["GET", "POST"], name="interview-transcript"),
             Route(f"{_ONE}/file", self.file, methods=["POST"], name="interview-import"),
+            Route("/interviews/{name:interview}/audio", self.audio, methods=["GET"], name="interview-audio"),
         ]
 
     async def transcript(self, request: Request) -> Response:
@@ -99,6 +105,28 @@ class TranscriptPages(Pages):
             return await self._show_sheet(request, refusal_status(error), refused=str(error))
         return self.go(request, "interview-transcript", "taken=yes" if done.new else "taken=known", name=name)
 
+    async def audio(self, request: Request) -> Response:
+        """Streams the recording of an interview, or the requested part of it, decrypted piece by piece."""
+        name, who = request.path_params["name"], require_visitor(request).name
+        recording = await self.work(lambda: find_audio(self._open_interviews(), name))
+        if recording is None:
+            raise HTTPException(404)
+        size = recording.bytes
+        headers = {"Accept-Ranges": "bytes", "Content-Disposition": "inline"}
+        try:
+            part = parse_range(request.headers.get("range", ""), size)
+        except ValueError:
+            return Response(status_code=416, headers={**headers, "Content-Range": f"bytes */{size}"})
+        start, end = part or (0, size)
+        headers["Content-Length"] = str(end - start)
+        if part:
+            headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
+        status, media_type = 206 if part else 200, recording.media_type
+        if request.method == "HEAD":
+            return Response(status_code=status, headers=headers, media_type=media_type)
+        pieces = await self.work(lambda: read_audio(self._open_interviews(), recording, start, end, who))
+        return StreamingResponse(self.stream(pieces), status, headers, media_type)
+
     async def _show_sheet(self, request: Request, status: int = 200, **more: Any) -> Response:
         name, page = request.path_params["name"], parse_page_number(request)
         sheet = await self.work(lambda: self._sheet(name, page, require_visitor(request).name))
@@ -115,6 +143,7 @@ class TranscriptPages(Pages):
             if sheet and page == 1
             else None,
             "encodings": ENCODING_WORDS,
+            "recording": await self.work(lambda: self._find_recording(name, require_visitor(request))),
             "correcting": turn,
             "import_outcome": request.query_params.get("taken", ""),
             "voices": {voice: VOICE_WORDS.get(voice, "Participant") for voice in Voice},
@@ -123,6 +152,12 @@ class TranscriptPages(Pages):
             "link_to": lambda route, query=None, **path: link_to(request, route, query, **path),
         }
         return self.page(request, "interview_transcript.html", {**context, **more}, status)
+
+    def _find_recording(self, name: str, visitor: Visitor) -> AudioRecording | None:
+        """Returns the recording for the lead, who alone reads the names of a transcript."""
+        interviews = self._open_interviews()
+        leads = visitor.can(Permission.LEAD) and visitor.name == interviews.coding.lead
+        return find_audio(interviews, name) if leads else None
 
     def _sheet(self, name: str, page: int, who: str) -> TranscriptSheet | None:
         try:
@@ -137,6 +172,23 @@ class TranscriptPages(Pages):
         if interviews_if_any is None:
             raise StateError("there are no participants yet: add one first")
         return interviews_if_any
+
+
+def parse_range(header: str, size: int) -> tuple[int, int] | None:
+    """Returns the start and end of the requested bytes; None for all. Raises ValueError if the file has none of them.
+
+    Several ranges at once are not supported: the whole file is sent, as HTTP allows.
+    """
+    match = _RANGE.fullmatch(header.strip())
+    if match is None or match[1] == match[2] == "":
+        return None
+    if not match[1]:
+        start, end = max(size - int(match[2]), 0), size
+    else:
+        start, end = int(match[1]), min(int(match[2] or size) + 1, size)
+    if start >= end:
+        raise ValueError("no bytes in this range")
+    return start, end
 
 
 def _corrected(interviews: Interviews, name: str, who: str, fields: Mapping[str, str]) -> int | None:

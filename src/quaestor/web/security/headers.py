@@ -14,11 +14,14 @@ _POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 _WITH_SCRIPTS = f"{_POLICY}; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'"
+_WITH_AUDIO = f"{_POLICY}; script-src 'self'; media-src 'self'"
 PUBLISHED = ("/report/", "/handbook/")
 SCRIPTED = (*PUBLISHED, "/rounds/")
 """Pages with scripts, from this desk only: published pages (lists, search) and rounds (keyboard rating)."""
 _SCRIPTED_TOO = re.compile(r"/interviews/(?:[^/]+/conduct(?:/.*)?|names(?:/acts)?)")
 """The interview pages with scripts; all others work without."""
+_TRANSCRIPT = re.compile(r"/interviews/[^/]+/transcript(?:/file)?")
+"""The pages that play the recording of an interview."""
 HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -64,6 +67,8 @@ def _headers(path: str) -> dict[str, str]:
     headers = _TO_STRANGERS if path.startswith(STRANGERS) else HEADERS
     scripted = path.startswith(SCRIPTED) or _SCRIPTED_TOO.fullmatch(path)
     headers = {**headers, "Content-Security-Policy": _WITH_SCRIPTS} if scripted else headers
+    if _TRANSCRIPT.fullmatch(path):
+        headers = {**headers, "Content-Security-Policy": _WITH_AUDIO}
     if path.startswith("/static/"):
         return headers
     # Published files may be cached but are revalidated each time, so that a new report never loads items of an old

@@ -83,8 +83,14 @@
     }
     return {
       key: data.get("key"), item: data.get("item"), answers, unsure: data.getAll("unsure"), memo: data.get("memo") || "",
-      seconds: Math.min(seconds(), 3600), round, opened,
+      seconds: Math.min(seconds(), 3600), round, opened, ...proposed(data),
     };
+  }
+
+  // A code that the rater proposes for this item; the rating itself has a code of the codebook.
+  function proposed(data) {
+    const [name, parent, definition, facet] = ["name", "parent", "definition", "facet"].map((field) => data.get(`proposed.${field}`) || "");
+    return name.trim() || definition.trim() ? { proposed: { name, parent, definition, facet } } : {};
   }
 
   const seconds = () => Math.round((seen + (document.hidden ? 0 : performance.now() - since)) / 100) / 10;
@@ -216,7 +222,7 @@
 
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const typing = event.target.matches("textarea, input[type=text], input[type=search]");
+    const typing = event.target.matches("textarea, select, input[type=text], input[type=search]");
     if (event.key === "Escape" && typing) {
       event.target.blur();
       return;

@@ -5,19 +5,36 @@
   document.documentElement.classList.add("has-script");
   const other = document.getElementById("other");
   const boxes = [...document.querySelectorAll(".boxes input")];
+  const byPassage = document.querySelector(".by-passage input[name=answer]");
 
   // One answer at a time: choosing a disputed answer clears the other field, and vice versa.
   const clearOthers = () => {
     if (other) other.value = "";
     for (const box of boxes) box.checked = false;
   };
+  const clearPassages = () => {
+    for (const radio of form.querySelectorAll("input[name^='row.']")) radio.checked = "default" in radio.dataset;
+  };
   const clearOpinions = () => {
-    for (const one of form.querySelectorAll("input[name=answer]")) one.checked = false;
+    for (const radio of form.querySelectorAll("input[name=answer]")) radio.checked = false;
+    clearPassages();
+  };
+  // A choice for one passage decides passage by passage; a new code or new words choose "another" of that passage.
+  const choosePassage = (field) => {
+    const [name, number] = field.name.split(".");
+    if (name !== "row") form.querySelector(`input[name="row.${number}"][value=other]`).checked = true;
+    byPassage.checked = true;
+    clearOthers();
   };
   if (form) {
     form.addEventListener("change", (event) => {
-      if (event.target.name === "answer") clearOthers();
-      if (event.target.name === "other" && (event.target.value || event.target.checked)) clearOpinions();
+      const field = event.target;
+      if (field.name === "answer") {
+        clearOthers();
+        if (field !== byPassage) clearPassages();
+      }
+      if (field.name === "other" && (field.value || field.checked)) clearOpinions();
+      if (byPassage && /^(row|code|words)\.\d+$/.test(field.name)) choosePassage(field);
     });
   }
 
@@ -28,6 +45,7 @@
     if (folded) folded.open = true;
     found.checked = true;
     clearOthers();
+    if (found !== byPassage) clearPassages();
     found.focus();
     return true;
   }

@@ -193,7 +193,7 @@ class _PassageGroup:
         passages = [
             passage for _, passage in sorted(self.members, key=lambda passage: (passage[0], _sort_key(passage[1])))
         ]
-        return _merge_group(passages) if len(passages) > 1 else passages[0]
+        return join_passages(passages)
 
     @cached_property
     def answers(self) -> frozenset[int]:
@@ -254,7 +254,10 @@ def _can_merge(passage: Passage, other: Passage) -> bool:
     return bool(passage.code) or (passage.start, passage.end) == (other.start, other.end)
 
 
-def _merge_group(passages: Sequence[Passage]) -> Passage:
+def join_passages(passages: Sequence[Passage]) -> Passage:
+    """Returns one passage from the first start to the last end, with the first code and all memos, fields and links."""
+    if len(passages) == 1:
+        return passages[0]
     memo = "; ".join(dict.fromkeys(passage.memo for passage in passages if passage.memo))
     names = dict.fromkeys(name for passage in passages for name in passage.fields)
     fields = {name: _merge_texts(passage.fields.get(name, "") for passage in passages) for name in names}

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from quaestor.base.errors import StateError
 from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.model.code_proposals import list_proposed_codes
 from quaestor.coding.model.codebook.file import write_codebook
 from quaestor.coding.model.codebook.history import History
 from quaestor.coding.model.decisions import is_settled_round
@@ -279,6 +280,11 @@ class CodebookBrowser:
 
     def preview_file(self, viewer: Viewer) -> ChangePreview:
         return preview_file(self._opened.coding, viewer)
+
+    def count_proposals(self, viewer: Viewer) -> int:
+        """Returns how many codes that raters proposed wait for the lead's decision."""
+        with self._opened.locked_state() as state:
+            return sum(not proposed.first.outcome for proposed in list_proposed_codes(state, viewer.name))
 
     def titles(self, items: Sequence[str]) -> dict[str, str]:
         """Returns the titles of items; an item that is not in the evidence is its own title."""
