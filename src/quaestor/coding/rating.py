@@ -25,6 +25,7 @@ from quaestor.study.features import open_known_names
 from quaestor.study.folder import Study
 
 _MARKUP = re.compile(r"<[^>]+>")
+_BLOCK_END = re.compile(r"<(?:br|/p|/li|/pre|/h[1-6]|/blockquote|/tr|/div)\b[^>]*>", re.IGNORECASE)
 _BREAKS = re.compile(r"\n{3,}")
 _LONGEST = 3_000
 
@@ -160,12 +161,12 @@ def _explain_practice(facet: Facet, book: Codebook, given: Any, expected: Any) -
     }
 
 
-def strip_markup(body: str) -> str:
-    """Returns a post without its markup, for the terminal."""
-    text = html.unescape(_MARKUP.sub("", body))
+def strip_markup(body: str, longest: int | None = _LONGEST) -> str:
+    """Returns a post without its markup, for the terminal and spreadsheets."""
+    text = html.unescape(_MARKUP.sub("", _BLOCK_END.sub("\n", body)))
     text = "".join(character for character in text if character.isprintable() or character in "\n\t")
     text = _BREAKS.sub("\n\n", text).strip()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    return text if longest is None or len(text) <= longest else f"{text[:longest]} …"
 
 
 def codes_passages(coding: CodingSession, name: str) -> bool:
