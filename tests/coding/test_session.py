@@ -477,7 +477,7 @@ def test_contradicting_ratings_are_refused_and_an_unknown_column_is_ignored_and_
     item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     path = tmp_path / "ratings.csv"
     path.write_text(f"item,rater,relevance\n{item},rater-1,keep\n{item},rater-1,exclude: crash\n", "utf-8")
-    with open_coding(study) as coding, pytest.raises(InputError, match="A3: 'rater-1' rates .* in row 2 too"):
+    with open_coding(study) as coding, pytest.raises(InputError, match=r"A3: 'rater-1' rates .* in row 2 too"):
         import_ratings(coding, "pilot", path)
     path.write_text(f"item,rater,relevance,memmo\n{item},rater-1,keep,x\n", "utf-8")
     with open_coding(study) as coding:

@@ -17,7 +17,7 @@ from quaestor.coding.model.decisions import build_published_act
 from quaestor.coding.model.ratings import build_rating_act, require_practice
 from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
-from quaestor.coding.model.views import build_unblind_act, needs_consent, require_lead_view
+from quaestor.coding.model.views import build_rater_position, build_unblind_act, needs_consent, require_lead_view
 from quaestor.coding.rating_rows import FIXED, SortedRows, merge_problems, read_rating_file, sort_rows
 from quaestor.coding.session import CodingSession, StudyOrSession, open_coding
 from quaestor.evidence.erasure import find_origin
@@ -129,6 +129,7 @@ def import_ratings(
     data = path.read_bytes() if data is None and path.is_file() else data
     with coding.locked_state() as state:
         if is_own and rater:
+            build_rater_position(state, name, rater)  # raises StateError for somebody else
             require_practice(state.round(name), rater)
     file = read_rating_file(coding.state, name, path, data, rater, is_own=is_own)
     digest = hashlib.sha256(data or b"").hexdigest()

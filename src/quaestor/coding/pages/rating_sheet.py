@@ -13,6 +13,7 @@ from quaestor.coding.model.answers import check_answer, summarise_answer
 from quaestor.coding.model.conditions import has_conditions, matches_condition
 from quaestor.coding.model.facet_kinds import FACET_KINDS, find_kind
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
+from quaestor.coding.model.facet_kinds.passages import find_passage_facet
 from quaestor.coding.model.ratings import list_untried_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, Facet, Rating
 from quaestor.coding.model.state import OPEN, State
@@ -94,6 +95,10 @@ class OwnRatings:
     round: str
     is_open: bool
     ratings: tuple[Rating, ...]
+    has_spreadsheet: bool = True
+    """Whether the round can be rated in a spreadsheet."""
+    untried: int = 0
+    """Practice items that are left."""
 
 
 class Desk:
@@ -176,6 +181,8 @@ class Desk:
         """Returns a rater's own ratings, each answer as one line of text, newest first."""
         with self.coding.locked_state() as state:
             view = build_rater_view(state, name, rater)
+            has_spreadsheet = find_passage_facet(state.round(name).plan) is None
+            untried = len(list_untried_practice(state.round(name), rater))
         facets = {facet.id: facet for facet in view.facets}
         ratings = [
             replace(
@@ -184,7 +191,8 @@ class Desk:
             )
             for rating in view.ratings.values()
         ]
-        return OwnRatings(name, view.status == OPEN, tuple(sorted(ratings, key=lambda rating: -rating.number)))
+        newest_first = tuple(sorted(ratings, key=lambda rating: -rating.number))
+        return OwnRatings(name, view.status == OPEN, newest_first, has_spreadsheet, untried)
 
 
 class SheetBuilder:
