@@ -25,7 +25,8 @@ from quaestor.study.features import open_known_names
 from quaestor.study.folder import Study
 
 _MARKUP = re.compile(r"<[^>]+>")
-_BLOCK_END = re.compile(r"<(?:br|/p|/li|/pre|/h[1-6]|/blockquote|/tr|/div)\b[^>]*>", re.IGNORECASE)
+_LINE_END = re.compile(r"<(?:br|/li|/tr|/div)\b[^>]*>", re.IGNORECASE)
+_BLOCK_END = re.compile(r"</(?:p|pre|h[1-6]|ul|ol|blockquote|table)\b[^>]*>", re.IGNORECASE)
 _BREAKS = re.compile(r"\n{3,}")
 _LONGEST = 3_000
 
@@ -163,7 +164,8 @@ def _explain_practice(facet: Facet, book: Codebook, given: Any, expected: Any) -
 
 def strip_markup(body: str, longest: int | None = _LONGEST) -> str:
     """Returns a post without its markup, for the terminal and spreadsheets."""
-    text = html.unescape(_MARKUP.sub("", _BLOCK_END.sub("\n", body)))
+    lines = _BLOCK_END.sub("\n\n", _LINE_END.sub("\n", body))
+    text = html.unescape(_MARKUP.sub("", lines))
     text = "".join(character for character in text if character.isprintable() or character in "\n\t")
     text = _BREAKS.sub("\n\n", text).strip()
     return text if longest is None or len(text) <= longest else f"{text[:longest]} …"

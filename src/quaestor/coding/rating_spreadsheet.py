@@ -40,7 +40,7 @@ from quaestor.study.features import open_known_names
 CODEBOOK, _LISTS = "Codebook", "Lists"
 _CUT = "\n… (cut: the rest is too long for a cell, read it at the desk)"
 _LONGEST_NOTE, _LONGEST_MESSAGE, _LONGEST_TITLE = 2_000, 255, 32
-_WIDTHS = {"item": 24, "title": 36, "text": 72, "link": 12, "unsure": 16, "memo": 36}
+_WIDTHS = {"item": 24, "title": 36, "text": 72, "link": 30, "unsure": 16, "memo": 36}
 _ANSWER_WIDTH = 24
 _LINE_HEIGHT, _MOST_LINES = 15, 12
 _HOW_TO = (
@@ -186,7 +186,7 @@ class _Workbook:
             self._write_text(sheet, row, number, cells.get(column, ""), "answer" if column in answered else "cell")
         if text.link.startswith(("https://", "http://")):
             place = columns.index(name_context_column("link", self._plan))
-            if sheet.write_url(row, place, text.link, self._formats["link"], "open", text.link):
+            if sheet.write_url(row, place, text.link, self._formats["link"]):
                 self._write_text(sheet, row, place, text.link)  # a sheet cannot have more links
         lines = sum(1 + len(line) // _WIDTHS["text"] for line in body.split("\n"))
         sheet.set_row(row, _LINE_HEIGHT * min(max(lines, 2), _MOST_LINES))

@@ -24,9 +24,9 @@ READING = MEMBERS - {Role.PAYER}
 READERS = {Role.LEAD, Role.VIEWER, Role.REVIEWER}
 RATERS = {Role.LEAD, Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER}
 INTERVIEWERS = {Role.LEAD, Role.INTERVIEWER}
-WITHOUT_A_ROUND = ("rate", "ahead", "mine", "rating-spreadsheet", "disagreements", "ties", "ratings-file", "decisions-file",
-                   "agreement", "confused", "agreement-json", "agreement-csv", "confusion-csv", "phrases", "coding",
-                   "coding-transcript", "in-vivo")  # fmt: skip
+WITHOUT_A_ROUND = ("rate", "ahead", "mine", "rating-spreadsheet", "disagreements", "ties", "ratings-file",
+                   "decisions-file", "agreement", "confused", "agreement-json", "agreement-csv",
+                   "confusion-csv", "phrases", "coding", "coding-transcript", "in-vivo")  # fmt: skip
 """Pages that say, in a study without rounds, that there are none."""
 WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
                     "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
