@@ -43,8 +43,10 @@ class RatingImport:
     known: int
     empty: int = 0
     """Rows without any answer."""
+    unfinished_rows: int = 0
+    """Rows with some answers missing."""
     unfinished: tuple[Problem, ...] = ()
-    """The missing answers of rows that have others."""
+    """The missing answers of these rows."""
     notes: tuple[Problem, ...] = ()
     """Rows that were not recorded for another reason."""
     ignored: tuple[str, ...] = ()
@@ -156,6 +158,7 @@ def import_ratings(
         added,
         sorted_rows.unchanged + len(ratings) - added,
         sorted_rows.empty,
+        sorted_rows.unfinished_rows,
         tuple(merge_problems(sorted_rows.unfinished)),
         tuple(merge_problems(sorted_rows.notes)),
         file.ignored,

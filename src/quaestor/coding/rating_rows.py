@@ -203,8 +203,9 @@ class SortedRows:
     acts: list[NewAct] = field(default_factory=list)
     unchanged: int = 0
     empty: int = 0
+    unfinished_rows: int = 0
     unfinished: list[Problem] = field(default_factory=list)
-    """Rows with some answers missing; they are not recorded."""
+    """The missing answers of unfinished rows, which are not recorded."""
     notes: list[Problem] = field(default_factory=list)
     """Rows that are not recorded for another reason."""
 
@@ -359,6 +360,7 @@ class _RowSorter:
         if len(self._problems) > before:
             return None
         if missing:
+            self._sorted.unfinished_rows += 1
             for facet_id in missing:
                 words = f"{facet_id} has no answer: answer it, or say {CANNOT_JUDGE!r}"
                 self._sorted.unfinished.append(self._file.problem(facet_id, row, words))

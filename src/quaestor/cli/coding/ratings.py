@@ -193,7 +193,7 @@ def import_file(
     if done.empty:
         say(f"{count_of(done.empty, 'row')} without an answer")
     if done.unfinished:
-        say("Unfinished rows, not imported:")
+        say(f"{count_of(done.unfinished_rows, 'unfinished row')}, not imported:")
     for row in (*done.unfinished, *done.notes):
         say(f"  {row.where}: {row.words}")
     if done.ignored:
