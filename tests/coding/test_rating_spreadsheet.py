@@ -28,6 +28,7 @@ from quaestor.coding.codebook import import_codebook
 from quaestor.coding.model.answers import check_answers
 from quaestor.coding.model.records import CANNOT_JUDGE, Rating
 from quaestor.coding.model.views import build_rater_view
+from quaestor.coding.phrases import request_reread
 from quaestor.coding.rating_files import import_ratings, rate
 from quaestor.coding.rating_rows import InvalidCells
 from quaestor.coding.rating_spreadsheet import build_rating_spreadsheet
@@ -81,6 +82,12 @@ items = { after = "all" }
 facets = ["relevance", "topic", "tags", "phrase", "why"]
 raters = ["rater-1", "rater-2"]
 instructions = "Read it all."
+
+[[rounds]]
+round = "phrases"
+items = { after = "all", set_size = 3 }
+facets = ["phrase"]
+raters = ["rater-1"]
 
 [[rounds]]
 round = "later"
@@ -266,6 +273,25 @@ def test_a_rating_at_the_desk_is_never_undone_by_an_older_spreadsheet(coding: Co
     assert find_rating(coding, ITEMS[0]).answers["relevance"]["answer"] == "exclude"
 
 
+def test_an_item_to_be_rated_again_is_blank_and_the_same_answer_counts_as_a_new_rating(coding: CodingSession) -> None:
+    open_by_name(coding, "phrases", None)
+    blank = build(coding, name="phrases")
+    header, *rows = read_sheets(blank)["Ratings"]
+    items = [row[0] for row in rows]
+    assert len(items) == 3, "the items of the open set"
+    older = fill(blank, {item: {"phrase": "load, model"} for item in items})
+    assert bring(coding, older, name="phrases").added == 3
+    request_reread(coding, "phrases", "rater-1", items[0])
+    assert bring(coding, older, name="phrases").known == 3, "an older spreadsheet does not answer the request"
+    again = build(coding, name="phrases")
+    phrases = {row[0]: row[header.index("phrase")] for row in read_sheets(again)["Ratings"][1:]}
+    assert phrases == {items[0]: "", items[1]: "load, model", items[2]: "load, model"}
+    done = bring(coding, again, name="phrases")
+    assert (done.known, done.empty, done.notes) == (2, 1, ())
+    assert bring(coding, fill(again, {items[0]: {"phrase": "load, model"}}), name="phrases").added == 1
+    assert build_rater_view(coding.state, "phrases", "rater-1").left == ()
+
+
 def is_kept(text: str) -> bool:
     """Whether a cell is text and has no apostrophe that an import removes."""
     return bool(text.strip()) and unescape_formula(text) == text
@@ -381,7 +407,7 @@ def test_all_errors_are_reported_at_once_with_their_cells_and_nothing_is_recorde
 
 def test_a_repeated_problem_is_listed_once_with_its_cells(coding: CodingSession) -> None:
     content = fill(build(coding), {item: {"relevance": "perhaps"} for item in ITEMS})
-    assert list(list_problems(coding, content)) == ["E2, E3, E4, E5, E6 and 1 more"]
+    assert list(list_problems(coding, content)) == ["E2:E7"]
 
 
 def test_columns_of_ones_own_are_ignored_and_named_and_missing_ones_are_refused(coding: CodingSession) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.acting import rebuilt
+from tests.support.filled_spreadsheets import read_sheets
 from tests.support.settling import settle_with_assents
 from tests.support.small_study import ITEMS, small_study
 
@@ -31,6 +32,7 @@ from quaestor.coding.phrases import (
 )
 from quaestor.coding.rating import build_next_item, record_rating
 from quaestor.coding.rating_files import export_ratings, import_decisions, import_ratings, rate
+from quaestor.coding.rating_spreadsheet import build_rating_spreadsheet
 from quaestor.coding.round_acts import (
     close_by_name,
     list_rater_items,
@@ -117,6 +119,8 @@ def test_a_study_goes_from_pilot_to_triplets_and_the_funnel_uses_the_decisions(s
     shown = build_next_item(study, "triplets", "rater-1")
     assert shown["facets"][0]["proposed"] == ["phrase: save, layer", "object: layer", "phase: training"]
     with open_coding(study) as coding:
+        header, first, *_ = read_sheets(build_rating_spreadsheet(coding, "triplets", "rater-1").content)["Ratings"]
+        assert first[header.index("triplet: proposed")] == "phrase: save, layer\nobject: layer\nphase: training"
         assert rebuilt(coding.journal) == coding.state
 
 

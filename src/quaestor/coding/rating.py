@@ -67,8 +67,13 @@ def _describe_facet(facet: Facet, view: RaterView, item: str | None) -> dict[str
         "question": facet.question,
         "ask_if": describe_condition(facet.ask_if),
         "allowed": f"{find_kind(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
-        "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_sort_key)],
+        "proposed": list_proposals(proposed),
     }
+
+
+def list_proposals(proposed: Mapping[str, str]) -> list[str]:
+    """Returns what a rater is asked to confirm, one line for each facet."""
+    return [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_sort_key)]
 
 
 def _sort_key(name: str) -> tuple[int, str]:

@@ -32,7 +32,6 @@ _CONTEXT = ("title", "text", "link")
 _BY_LEAD_ONLY = ("time", "seconds", "simulated")
 _OPTIONAL_COLUMNS = ("unsure", "memo", "seconds", "time")
 _YES = ("true", "1", "yes")
-_SHOWN_CELLS = 5
 _Value = TypeVar("_Value", str, float)
 
 
@@ -60,15 +59,27 @@ class InvalidCells(InputError):
 
 
 def merge_problems(problems: Iterable[Problem]) -> list[Problem]:
-    """Returns each problem once with all its cells."""
+    """Returns each problem once with all its cells, in the order of the file."""
     cells: dict[str, list[str]] = {}
     for problem in problems:
         cells.setdefault(problem.words, []).append(problem.where)
-    merged = []
-    for words, where in cells.items():
-        more = f" and {len(where) - _SHOWN_CELLS} more" if len(where) > _SHOWN_CELLS else ""
-        merged.append(Problem(", ".join(where[:_SHOWN_CELLS]) + more, words))
-    return merged
+    return [Problem(_join_cells(where), words) for words, where in cells.items()]
+
+
+def _join_cells(cells: Sequence[str]) -> str:
+    """Returns cells as text, those below each other as a range: `C2:C9, C12`."""
+    ranges: list[tuple[str, str]] = []
+    for cell in cells:
+        if ranges and _find_cell_below(ranges[-1][1]) == cell:
+            ranges[-1] = (ranges[-1][0], cell)
+        else:
+            ranges.append((cell, cell))
+    return ", ".join(first if first == last else f"{first}:{last}" for first, last in ranges)
+
+
+def _find_cell_below(cell: str) -> str:
+    column = cell.rstrip("0123456789")
+    return f"{column}{int(cell[len(column) :]) + 1}"
 
 
 @dataclass(frozen=True)
@@ -309,7 +320,7 @@ class _RowSorter:
         if filled is None:
             return
         current = self._round.current(rater, item)
-        if filled.equals(current):
+        if current is not None and filled.equals(current) and not self._is_outdated(current):
             self._sorted.unchanged += 1
             return
         is_newer = self._file.origin is not None and current is not None and current.number > self._file.origin.head
@@ -331,7 +342,13 @@ class _RowSorter:
         if self._file.origin is None:
             return None
         ratings = self._round.ratings.get(rater, {}).get(item, ())
-        return next((rating for rating in reversed(ratings) if rating.number <= self._file.origin.head), None)
+        base = next((rating for rating in reversed(ratings) if rating.number <= self._file.origin.head), None)
+        return None if base is None or self._is_outdated(base) else base
+
+    def _is_outdated(self, rating: Rating) -> bool:
+        """Whether the item must be rated again, so that the spreadsheet was written without this rating."""
+        requested = self._round.reread.get(rating.item, 0)
+        return rating.number <= requested and (self._file.origin is None or requested <= self._file.origin.head)
 
     def _read_row(self, row: UploadedRow) -> _FilledRow | None:
         """Returns the answers of a row; None, and what is missing or wrong is noted, if it is not complete."""

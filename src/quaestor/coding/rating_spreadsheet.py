@@ -23,7 +23,7 @@ from quaestor.coding.model.facet_kinds.passages import find_passage_facet
 from quaestor.coding.model.ratings import require_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, Codebook, Facet, RaterView, Rating, RoundPlan
 from quaestor.coding.model.views import build_rater_view
-from quaestor.coding.rating import strip_markup
+from quaestor.coding.rating import list_proposals, strip_markup
 from quaestor.coding.rating_files import RoundFile
 from quaestor.coding.rating_rows import (
     ABOUT,
@@ -179,7 +179,8 @@ class _Workbook:
     def _write_item(self, sheet: Any, row: int, item: str, columns: Sequence[str], answered: set[str]) -> None:
         text = self._texts.get(item) or ItemText(item, item)
         body = _build_plain_text(text)
-        cells = {"item": item, **self._list_proposals(item), **self._list_answers(self._view.ratings.get(item))}
+        rating = None if item in self._view.again else self._view.ratings.get(item)
+        cells = {"item": item, **self._list_proposals(item), **self._list_answers(rating)}
         for column, value in (("title", html.unescape(text.title)), ("text", body), ("link", "")):
             cells[name_context_column(column, self._plan)] = value
         for number, column in enumerate(columns):
@@ -192,7 +193,7 @@ class _Workbook:
         sheet.set_row(row, _LINE_HEIGHT * min(max(lines, 2), _MOST_LINES))
 
     def _list_proposals(self, item: str) -> dict[str, str]:
-        proposed = "\n".join(f"{name}: {value}" for name, value in sorted(self._view.proposals.get(item, {}).items()))
+        proposed = "\n".join(list_proposals(self._view.proposals.get(item, {})))
         return {name_proposal_column(facet): proposed for facet in self._plan.facets}
 
     def _list_answers(self, rating: Rating | None) -> dict[str, str]:
