@@ -91,8 +91,10 @@ class SpreadsheetOrigin:
     rater: str
     opened: str
     codebook: str
-    head: int
-    """The last act of the journal at that time."""
+    rated: int
+    """How many ratings this rater had given; the number of any act would tell how much others have done."""
+    again: tuple[str, ...] = ()
+    """Items that had to be rated again, whose rows were blank."""
 
 
 def list_origin_rows(origin: SpreadsheetOrigin) -> list[tuple[str, str]]:
@@ -103,18 +105,20 @@ def list_origin_rows(origin: SpreadsheetOrigin) -> list[tuple[str, str]]:
         ("rater", origin.rater),
         ("round opened", origin.opened),
         ("codebook version", origin.codebook),
-        ("last act", str(origin.head)),
+        ("ratings so far", str(origin.rated)),
+        ("to rate again", "; ".join(origin.again)),
     ]
 
 
 def _read_origin(rows: Sequence[Sequence[str]]) -> SpreadsheetOrigin | None:
     values = {row[0]: row[1] for row in rows if len(row) > 1}
-    head = parse_whole_number(values.get("last act", ""))
+    rated = parse_whole_number(values.get("ratings so far", ""))
+    again = tuple(item.strip() for item in values.get("to rate again", "").split(";"))
     texts = [values.get(name, "") for name in ("study", "round", "rater", "round opened", "codebook version")]
-    if head is None or not all(texts[1:]):
+    if rated is None or not all(texts[1:]):
         return None
     study, name, rater, opened, codebook = texts
-    return SpreadsheetOrigin(study, name, rater, opened, codebook, head)
+    return SpreadsheetOrigin(study, name, rater, opened, codebook, rated, again)
 
 
 @dataclass(frozen=True)
@@ -258,8 +262,15 @@ class _RowSorter:
         self._items = frozenset(self._plan.items)
         self._choices = {facet.id: _list_choices(facet, self._book) for facet in self._plan.facets}
         self._texts = {facet.id for facet in self._plan.facets if find_kind(facet).is_free_text} | {"memo"}
+        self._last_known = self._find_last_known(file)
         self._sorted = SortedRows()
         self._problems: list[Problem] = []
+
+    def _find_last_known(self, file: RatingFile) -> int:
+        """Returns the number of the rater's last rating when the spreadsheet was written; 0 if there was none."""
+        ratings = self._round.ratings.get(file.rater, {}).values()
+        numbers = sorted(rating.number for of_item in ratings for rating in of_item)
+        return max(numbers[: file.origin.rated], default=0) if file.origin else 0
 
     def sort(self) -> SortedRows:
         seen: dict[tuple[str, str], int] = {}
@@ -323,7 +334,7 @@ class _RowSorter:
         if current is not None and filled.equals(current) and not self._is_outdated(current):
             self._sorted.unchanged += 1
             return
-        is_newer = self._file.origin is not None and current is not None and current.number > self._file.origin.head
+        is_newer = self._file.origin is not None and current is not None and current.number > self._last_known
         if current is not None and is_newer and not current.imported:
             if filled.equals(self._find_base(rater, item)):
                 self._sorted.unchanged += 1  # rated at the desk meanwhile, and not touched here
@@ -342,13 +353,13 @@ class _RowSorter:
         if self._file.origin is None:
             return None
         ratings = self._round.ratings.get(rater, {}).get(item, ())
-        base = next((rating for rating in reversed(ratings) if rating.number <= self._file.origin.head), None)
+        base = next((rating for rating in reversed(ratings) if rating.number <= self._last_known), None)
         return None if base is None or self._is_outdated(base) else base
 
     def _is_outdated(self, rating: Rating) -> bool:
         """Whether the item must be rated again, so that the spreadsheet was written without this rating."""
         requested = self._round.reread.get(rating.item, 0)
-        return rating.number <= requested and (self._file.origin is None or requested <= self._file.origin.head)
+        return rating.number <= requested and (self._file.origin is None or rating.item in self._file.origin.again)
 
     def _read_row(self, row: UploadedRow) -> _FilledRow | None:
         """Returns the answers of a row; None, and what is missing or wrong is noted, if it is not complete."""

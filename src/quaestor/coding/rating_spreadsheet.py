@@ -10,6 +10,7 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ from quaestor.coding.session import CodingSession
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.study.features import open_known_names
 
+_ALWAYS = datetime(1980, 1, 1, tzinfo=UTC)
+"""The creation date of every workbook, fixed so that the same ratings give the same bytes."""
 CODEBOOK, _LISTS = "Codebook", "Lists"
 _CUT = "\n… (cut: the rest is too long for a cell, read it at the desk)"
 _LONGEST_NOTE, _LONGEST_MESSAGE, _LONGEST_TITLE = 2_000, 255, 32
@@ -71,7 +74,8 @@ def build_rating_spreadsheet(coding: CodingSession, name: str, rater: str, *, is
             require_practice(round_state, rater)
         study = coding.study.settings.study.name
         codebook = str(round_state.plan.codebook)
-        origin = SpreadsheetOrigin(study, name, rater, round_state.opened, codebook, state.head)
+        rated = sum(map(len, round_state.ratings.get(rater, {}).values()))
+        origin = SpreadsheetOrigin(study, name, rater, round_state.opened, codebook, rated, view.again)
         plan = round_state.plan
     texts = read_item_texts(coding.study, view.items)
     with open_known_names(coding.study) as names:
@@ -128,7 +132,7 @@ class _Workbook:
     def write(self, origin: SpreadsheetOrigin) -> bytes:
         ratings, codebook = self._book.add_worksheet(RATINGS), self._book.add_worksheet(CODEBOOK)
         about, lists = self._book.add_worksheet(ABOUT), self._book.add_worksheet(_LISTS)
-        self._book.set_properties({"title": f"Ratings of {origin.round} by {origin.rater}"})
+        self._book.set_properties({"title": f"Ratings of {origin.round} by {origin.rater}", "created": _ALWAYS})
         self._write_ratings(ratings)
         self._write_lists(ratings, lists)
         self._write_codebook(codebook)
