@@ -186,11 +186,14 @@ def test_an_export_is_imported_unchanged_and_a_row_with_an_answer_too_many_is_na
             (row["item"], row["rater"], row["cause"], row["sub"]) for row in rows
         ]
     lines = list(csv.reader(path.read_text("utf-8").splitlines()))
-    for cause, sub, problem in (("test", "node", "sub is asked only if"), ("type", "", "sub has no answer")):
-        changed = dict(zip(lines[0], lines[1], strict=True)) | {"cause": cause, "sub": sub, "time": ""}
-        write_table(ExportTable.from_mappings("ratings", [changed]), path)
-        with open_coding(closed) as coding, pytest.raises(InputError, match=f"row 2: {problem}"):
-            import_ratings(coding, "copy", path)
+    changed = dict(zip(lines[0], lines[1], strict=True)) | {"cause": "test", "sub": "node", "time": ""}
+    write_table(ExportTable.from_mappings("ratings", [changed]), path)
+    with open_coding(closed) as coding, pytest.raises(InputError, match="D2: sub is asked only if"):
+        import_ratings(coding, "copy", path)
+    write_table(ExportTable.from_mappings("ratings", [changed | {"cause": "type", "sub": ""}]), path)
+    with open_coding(closed) as coding:
+        done = import_ratings(coding, "copy", path)
+    assert (done.added, [problem.where for problem in done.unfinished]) == (0, ["D2"])
 
 
 def test_agreement_states_on_how_many_items_all_raters_were_asked(closed: Study) -> None:

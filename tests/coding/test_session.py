@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.acting import rebuilt
+from tests.support.filled_spreadsheets import read_sheets
 from tests.support.settling import settle_with_assents
 from tests.support.small_study import ITEMS, small_study
 
@@ -31,6 +32,7 @@ from quaestor.coding.phrases import (
 )
 from quaestor.coding.rating import build_next_item, record_rating
 from quaestor.coding.rating_files import export_ratings, import_decisions, import_ratings, rate
+from quaestor.coding.rating_spreadsheet import build_rating_spreadsheet
 from quaestor.coding.round_acts import (
     close_by_name,
     list_rater_items,
@@ -117,6 +119,8 @@ def test_a_study_goes_from_pilot_to_triplets_and_the_funnel_uses_the_decisions(s
     shown = build_next_item(study, "triplets", "rater-1")
     assert shown["facets"][0]["proposed"] == ["phrase: save, layer", "object: layer", "phase: training"]
     with open_coding(study) as coding:
+        header, first, *_ = read_sheets(build_rating_spreadsheet(coding, "triplets", "rater-1").content)["Ratings"]
+        assert first[header.index("triplet: proposed")] == "phrase: save, layer\nobject: layer\nphase: training"
         assert rebuilt(coding.journal) == coding.state
 
 
@@ -248,11 +252,11 @@ def test_unrated_items_are_reported_in_the_funnel(tmp_path: Path) -> None:
         ("item,rater,relevance\n", "has no ratings"),
         (
             "item,rater,relevance\nforum/question/99,rater-1,keep\n",
-            "row 2: the item 'forum/question/99' is not assigned",
+            "A2: 'forum/question/99' is not an item of the round",
         ),
-        ("item,rater,relevance,seconds\n{item},rater-1,keep,soon\n", "row 2: seconds is 'soon'"),
-        ("item,rater,relevance,time\n{item},rater-1,keep,soon\n", "row 2: 'soon' is not a valid time"),
-        ("item,rater,relevance\n{item},rater-1,perhaps\n", "row 2: relevance is 'perhaps'"),
+        ("item,rater,relevance,seconds\n{item},rater-1,keep,soon\n", "D2: seconds is 'soon'"),
+        ("item,rater,relevance,time\n{item},rater-1,keep,soon\n", "D2: 'soon' is not a valid time"),
+        ("item,rater,relevance\n{item},rater-1,perhaps\n", "C2: relevance is 'perhaps'"),
     ],
 )
 def test_an_invalid_ratings_file_is_refused_completely(tmp_path: Path, text: str, words: str) -> None:
@@ -264,7 +268,7 @@ def test_an_invalid_ratings_file_is_refused_completely(tmp_path: Path, text: str
     header, _, bad = text.format(item=item).partition("\n")
     good = f"{item},rater-2,keep{',' * (header.count(',') - 2)}\n" if bad and "relevance" in header else ""
     path.write_text(f"{header}\n{good}{bad}", "utf-8")
-    words = words.replace("row 2", "row 3")
+    words = words.replace("2: ", "3: ")
     with open_coding(study) as coding, pytest.raises(InputError, match=words):
         import_ratings(coding, "pilot", path)
     with open_coding(study) as coding:
@@ -471,21 +475,18 @@ def test_items_outside_the_round_are_reported_in_the_funnel(tmp_path: Path) -> N
     assert "4 items were not drawn for the round main" in result.note
 
 
-def test_an_unknown_column_and_contradicting_ratings_are_refused(tmp_path: Path) -> None:
+def test_contradicting_ratings_are_refused_and_an_unknown_column_is_ignored_and_named(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     open_by_name(study, "pilot", None)
     item = list_rater_items(study, "pilot", "rater-1", left_only=False)[0]["item"]
     path = tmp_path / "ratings.csv"
-    for text, words in (
-        (
-            f"item,rater,relevance,memmo\n{item},rater-1,keep,x\n",
-            "an unknown column 'memmo'; choose from: memo",
-        ),
-        (f"item,rater,relevance\n{item},rater-1,keep\n{item},rater-1,exclude: crash\n", "row 3: 'rater-1' rates"),
-    ):
-        path.write_text(text, "utf-8")
-        with open_coding(study) as coding, pytest.raises(InputError, match=words):
-            import_ratings(coding, "pilot", path)
+    path.write_text(f"item,rater,relevance\n{item},rater-1,keep\n{item},rater-1,exclude: crash\n", "utf-8")
+    with open_coding(study) as coding, pytest.raises(InputError, match=r"A3: 'rater-1' rates .* in row 2 too"):
+        import_ratings(coding, "pilot", path)
+    path.write_text(f"item,rater,relevance,memmo\n{item},rater-1,keep,x\n", "utf-8")
+    with open_coding(study) as coding:
+        done = import_ratings(coding, "pilot", path)
+    assert (done.added, done.ignored) == (1, ("memmo",))
     with pytest.raises(InputError, match=r"neither \.csv nor \.xlsx"):
         write_table(ExportTable.from_mappings("ratings", []), tmp_path / "ratings.ods")
 

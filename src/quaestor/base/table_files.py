@@ -144,6 +144,11 @@ def replace_table_file(path: Path, *, private: bool = False) -> Iterator[Path]:
         raise InputError(f"{path} cannot be written: {error.strerror}") from None
 
 
+def format_workbook_text(text: str) -> str:
+    """Returns a text as XlsxWriter must get it: no formula, no raw XML, no character that a file cannot hold."""
+    return escape_rich_text(str(_format_cell(text, escape_formulas=True)))
+
+
 def escape_rich_text(text: str) -> str:
     """Escapes a text for XlsxWriter, which would write a text between <r> and </r> as raw XML."""
     if not (text.startswith("<r>") and text.endswith("</r>")):

@@ -25,6 +25,8 @@ from quaestor.study.features import open_known_names
 from quaestor.study.folder import Study
 
 _MARKUP = re.compile(r"<[^>]+>")
+_LINE_END = re.compile(r"<(?:br|/li|/tr|/div)\b[^>]*>", re.IGNORECASE)
+_BLOCK_END = re.compile(r"</(?:p|pre|h[1-6]|ul|ol|blockquote|table)\b[^>]*>", re.IGNORECASE)
 _BREAKS = re.compile(r"\n{3,}")
 _LONGEST = 3_000
 
@@ -65,8 +67,13 @@ def _describe_facet(facet: Facet, view: RaterView, item: str | None) -> dict[str
         "question": facet.question,
         "ask_if": describe_condition(facet.ask_if),
         "allowed": f"{find_kind(facet).hint(facet, view.codebook)}   or: {CANNOT_JUDGE}",
-        "proposed": [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_sort_key)],
+        "proposed": list_proposals(proposed),
     }
+
+
+def list_proposals(proposed: Mapping[str, str]) -> list[str]:
+    """Returns what a rater is asked to confirm, one line for each facet."""
+    return [f"{name}: {proposed[name]}" for name in sorted(proposed, key=_sort_key)]
 
 
 def _sort_key(name: str) -> tuple[int, str]:
@@ -160,12 +167,13 @@ def _explain_practice(facet: Facet, book: Codebook, given: Any, expected: Any) -
     }
 
 
-def strip_markup(body: str) -> str:
-    """Returns a post without its markup, for the terminal."""
-    text = html.unescape(_MARKUP.sub("", body))
+def strip_markup(body: str, longest: int | None = _LONGEST) -> str:
+    """Returns a post without its markup, for the terminal and spreadsheets."""
+    lines = _BLOCK_END.sub("\n\n", _LINE_END.sub("\n", body))
+    text = html.unescape(_MARKUP.sub("", lines))
     text = "".join(character for character in text if character.isprintable() or character in "\n\t")
     text = _BREAKS.sub("\n\n", text).strip()
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"
+    return text if longest is None or len(text) <= longest else f"{text[:longest]} …"
 
 
 def codes_passages(coding: CodingSession, name: str) -> bool:

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from quaestor.base.clock import parse_utc
-from quaestor.base.errors import InputError, QuaestorError, StateError
+from quaestor.base.errors import InputError, Problem, StateError
 from quaestor.base.names import suggest
 from quaestor.base.table_files import FILE_FORMATS, ExportTable, format_table
 from quaestor.coding.model.answers import check_answers, write_cell
 from quaestor.coding.model.code_proposals import NewCode, build_proposal_act
 from quaestor.coding.model.decisions import build_published_act
-from quaestor.coding.model.facet_kinds import find_kind
-from quaestor.coding.model.ratings import build_rating_act
+from quaestor.coding.model.ratings import build_rating_act, require_practice
 from quaestor.coding.model.records import Facet, Rating
 from quaestor.coding.model.state import OPEN, RoundState, State
-from quaestor.coding.model.views import build_unblind_act, needs_consent, require_lead_view
+from quaestor.coding.model.views import build_rater_position, build_unblind_act, needs_consent, require_lead_view
+from quaestor.coding.rating_rows import FIXED, SortedRows, merge_problems, read_rating_file, sort_rows
 from quaestor.coding.session import CodingSession, StudyOrSession, open_coding
 from quaestor.evidence.erasure import find_origin
 from quaestor.evidence.table_rows import read_rows
@@ -33,19 +32,26 @@ MaskAnswer = Callable[[Any], Any]
 """Returns a text or an answer with known names masked for a reader."""
 _LINK = "link"
 """The key of a passage that pages generate; it contains no words of a rater."""
-_YES = ("true", "1", "yes")
-_OPTIONAL_COLUMNS = ("unsure", "memo", "seconds", "time")
 _EXPORTED_DECISION = {"item", "facet", "answer", "how", "by"}
 """The columns that identify an export of decisions, which has one row per answer."""
-FIXED = ("item", "rater", "time", "codebook", "unsure", "memo", "seconds", "simulated", "superseded", "blindness")
 
 
 @dataclass(frozen=True)
 class RatingImport:
-    """How many ratings an import added and how many were already known."""
+    """How many ratings an import added, how many were already known, and which rows it did not record."""
 
     added: int
     known: int
+    empty: int = 0
+    """Rows without any answer."""
+    unfinished_rows: int = 0
+    """Rows with some answers missing."""
+    unfinished: tuple[Problem, ...] = ()
+    """The missing answers of these rows."""
+    notes: tuple[Problem, ...] = ()
+    """Rows that were not recorded for another reason."""
+    ignored: tuple[str, ...] = ()
+    """Columns that no rating has."""
 
 
 class WrongStudy(StateError):
@@ -117,101 +123,56 @@ def build_checked_rating(state: State, name: str, rater: str, rating: NewRating,
     )  # fmt: skip
 
 
-def import_ratings(coding: CodingSession, name: str, path: Path, rater: str | None = None) -> RatingImport:
-    """Imports a file of ratings into an open round, all or nothing; importing it twice adds them once.
+def import_ratings(
+    coding: CodingSession,
+    name: str,
+    path: Path,
+    rater: str | None = None,
+    *,
+    data: bytes | None = None,
+    is_own: bool = False,
+) -> RatingImport:
+    """Imports a file of ratings into an open round; importing it twice adds them once.
 
-    Columns: item, rater (or the argument), one for each facet, and optionally unsure, memo, seconds and time.
+    Columns: item, rater (or the argument), one for each facet, and optionally unsure, memo, seconds and time; or the
+    spreadsheet of a rater. If any cell is invalid, nothing is imported. Unfinished rows are not imported. With `data`,
+    the path is only the name of an upload; `is_own` if the rater imports it, who has the rights of a rater.
     """
-    plan = coding.state.round(name).plan
-    facets = [facet.id for facet in plan.facets]
-    texts = [facet.id for facet in plan.facets if find_kind(facet).is_free_text]
-    rows = list(read_rows(path, exact=("memo", *texts)))
-    _check_columns(path, rows[0][1] if rows else {}, ["item", *([] if rater else ["rater"]), *facets])
-    _check_rows(path, rows, facets, rater)
+    data = path.read_bytes() if data is None and path.is_file() else data
+    with coding.locked_state() as state:
+        if is_own and rater:
+            build_rater_position(state, name, rater)  # raises StateError for somebody else
+            require_practice(state.round(name), rater)
+    file = read_rating_file(coding.state, name, path, data, rater, is_own=is_own)
+    digest = hashlib.sha256(data or b"").hexdigest()
     now = coding.now()
-
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    about = {"round": name, "file": path.name, "sha256": digest, "rows": len(rows)}
+    sorted_rows = SortedRows()
 
     def build_acts(state: State) -> list[NewAct]:
-        acts = [NewAct("ratings.import", rater or coding.lead, about, plan.codebook, f"import/{name}/{digest}")]
-        for number, row in rows:
-            if row.get("superseded", "").lower() in _YES:
-                continue
-            try:
-                acts.append(_build_row_rating(state, name, row, facets, rater, now))
-            except QuaestorError as error:
-                raise type(error)(f"{path}, row {number}: {error}") from None
-        return acts
+        nonlocal sorted_rows
+        sorted_rows = sort_rows(state, name, file, now)
+        if not sorted_rows.acts:
+            return []
+        about = {"round": name, "file": path.name, "sha256": digest, "rows": len(file.table.rows)}
+        key = f"import/{name}/{digest}"
+        if file.origin:  # sent back several times, it can become the same file again
+            about["rows"], key = len(sorted_rows.acts), f"{key}/{state.head}"
+        codebook = state.round(name).plan.codebook
+        actor = file.rater or coding.lead
+        return [NewAct("ratings.import", actor, about, codebook, key), *sorted_rows.acts]
 
     before = coding.state.head
-    acts_recorded = coding.act(build_acts)
-    ratings = [act for act in acts_recorded if act.kind == "rating"]
+    ratings = [act for act in coding.act(build_acts) if act.kind == "rating"]
     added = sum(act.number > before for act in ratings)
-    return RatingImport(added, len(ratings) - added)
-
-
-def _check_rows(
-    path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], facets: Sequence[str], rater: str | None
-) -> None:
-    """Raises InputError for an unknown column, or if a rater rates an item twice."""
-    known = [*FIXED, *facets]
-    for column in rows[0][1]:
-        if column not in known:
-            raise InputError(f"{path} has an unknown column {column!r}; choose from: "
-                             f"{suggest(column, known)}")  # fmt: skip
-    seen: dict[tuple[str, str], int] = {}
-    for number, row in rows:
-        if row.get("superseded", "").lower() in _YES:
-            continue
-        key = (row.get("rater") or rater or "", row["item"])
-        if key in seen:
-            raise InputError(
-                f"{path}, row {number}: {key[0]!r} rates {key[1]!r} in row {seen[key]} too: remove one of the rows"
-            )
-        seen[key] = number
-
-
-def _build_row_rating(
-    state: State, name: str, row: Mapping[str, str], facets: Sequence[str], rater: str | None, now: str
-) -> NewAct:
-    """Builds the rating of a row; its key is a hash of its content, which identifies the row in other files too."""
-    cells = [
-        name,
-        row.get("rater") or rater,
-        row["item"],
-        *(row.get(facet, "") for facet in (*facets, *_OPTIONAL_COLUMNS)),
-    ]
-    key = hashlib.sha256("\0".join(map(str, cells)).encode()).hexdigest()[:32]
-    seconds = row.get("seconds", "")
-    try:
-        spent = float(seconds or 0)
-    except ValueError:
-        raise InputError(f"seconds is {seconds!r}: give a number") from None
-    return build_rating_act(
-        state,
-        name,
-        state.current_name(row.get("rater") or rater or ""),
-        row["item"],
-        {facet: row[facet] for facet in facets if row.get(facet)},
-        now=now,
-        unsure=tuple(part.strip() for part in row.get("unsure", "").split(";") if part.strip()),
-        memo=row.get("memo", ""),
-        seconds=spent,
-        simulated=row.get("simulated", "").lower() in _YES,
-        imported=True,
-        time=parse_utc(row["time"]) if row.get("time") else "",
-        key=f"import/{key}",
+    return RatingImport(
+        added,
+        sorted_rows.unchanged + len(ratings) - added,
+        sorted_rows.empty,
+        sorted_rows.unfinished_rows,
+        tuple(merge_problems(sorted_rows.unfinished)),
+        tuple(merge_problems(sorted_rows.notes)),
+        file.ignored,
     )
-
-
-def _check_columns(path: Path, row: Mapping[str, str], needed: Sequence[str]) -> None:
-    if not row:
-        raise InputError(f"{path} has no ratings: give a header and one row for each rating")
-    for column in needed:
-        if column not in row:
-            options = suggest(column, row)
-            raise InputError(f"{path} has no column {column!r}, found: {options}; it needs {', '.join(needed)}")
 
 
 def export_ratings(coding: CodingSession, name: str, actor: str, *, superseded: bool = False) -> list[dict[str, str]]:
@@ -327,7 +288,10 @@ def read_decisions(study: StudyOrSession, name: str, actor: str | None) -> list[
 def import_decisions(coding: CodingSession, name: str, path: Path, actor: str, source: str) -> int:
     """Imports published decisions: a table with item and a column for each facet, or an export of Quaestor."""
     rows = list(read_rows(path))
-    _check_columns(path, rows[0][1] if rows else {}, ["item"])
+    if not rows:
+        raise InputError(f"{path} has no decisions: give a header and one row for each item")
+    if "item" not in rows[0][1]:
+        raise InputError(f"{path} has no column 'item', found: {suggest('item', rows[0][1])}")
     entries = [
         {"item": row["item"], "facet": facet, "answer": answer}
         for _, row in rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -13,6 +14,7 @@ from starlette.templating import Jinja2Templates
 from starlette.types import Receive, Scope, Send
 
 from quaestor.base.names import parse_whole_number
+from quaestor.coding.rating_files import RoundFile
 from quaestor.evidence.ingest import list_notes
 from quaestor.store.erasure import describe_pending_erasures
 from quaestor.web.security.access import Visitor
@@ -89,6 +91,12 @@ class _LatePage(HTMLResponse):
         self.body = self.render(await run_in_pool(self._render_page))
         self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)
+
+
+def send_file(file: RoundFile) -> Response:
+    """Sends a file of a round to be saved under its name."""
+    saved = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
+    return Response(file.content, media_type=file.kind, headers={"Content-Disposition": saved})
 
 
 def require_visitor(request: Request) -> Visitor:

@@ -20,7 +20,8 @@ MARKER = "markerword"
 ROLES = ("rater-1", "tie-breaker", "stranger")
 
 # The arguments of each command; ACTOR is replaced by the role. Commands that show nothing about a round are listed in
-# ELSEWHERE, so that a new command has to be added to one of the two.
+# ELSEWHERE, so that a new command has to be added to one of the two; `test_rating_spreadsheet` reads what
+# `ratings sheet` writes.
 CALLS: dict[str, list[list[str]]] = {
     "codebook add": [["x", "--facet", "issue", "--name", "x", "--as", "ACTOR"]],
     "codebook diff": [["0"]],
@@ -87,9 +88,9 @@ ELSEWHERE = {
     "new", "doctor", "docs", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
     "synth stackexchange", "synth ratings", "codebook import", "codebook facet", "codebook rename",
     "codebook redefine", "codebook merge", "codebook split", "codebook move", "codebook retire", "codebook undo",
-    "ratings import", "decisions import", "synth survey", "survey check", "survey preview", "survey open",
-    "survey close", "survey status", "survey invite", "survey rates", "survey flags", "survey decide", "survey results",
-    "survey erase", "survey import", "survey export", "survey items", "survey claims", "survey merge",
+    "ratings sheet", "ratings import", "decisions import", "synth survey", "survey check", "survey preview",
+    "survey open", "survey close", "survey status", "survey invite", "survey rates", "survey flags", "survey decide",
+    "survey results", "survey erase", "survey import", "survey export", "survey items", "survey claims", "survey merge",
     "interview participant", "interview items", "interview agreement",
     "interview import", "interview transcript", "interview speakers", "interview match", "interview names",
     "interview protocol", "synth interviews",

@@ -14,10 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.coded_interviews import ROUND, code_all, coded_study, copy_of, interviews_of, stretch
+from tests.support.filled_spreadsheets import read_sheets
 
 from quaestor.base.errors import StateError
 from quaestor.coding.pages.disputed_answers import AnswerSource, DisputedAnswer, DisputeQuestion, mask_question
-from quaestor.coding.round_acts import close_by_name
+from quaestor.coding.rating_spreadsheet import build_rating_spreadsheet
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
 from quaestor.evidence.item_texts import ItemText, mask_item_text, read_item_texts
 from quaestor.interviews.coding.acts import (
     PassageSubmission,
@@ -27,6 +30,7 @@ from quaestor.interviews.coding.acts import (
     find_turn_shown,
     list_passages_shown,
 )
+from quaestor.interviews.items import STEP
 from quaestor.interviews.names.confirmations import answer_all_places, answer_places, change_replacement
 from quaestor.interviews.names.known_names import add_name, list_all_names, remove_name
 from quaestor.interviews.names.masking import HIDE, read_transcript_as, show_transcript, show_transcript_at
@@ -164,6 +168,20 @@ def test_an_item_text_hides_names_that_became_known_after_ingest(study: Study) -
         )
         withdraw(room, "P1")
         assert mask_item_text(text_mask(room), reading) == reading
+
+
+def test_a_rating_spreadsheet_hides_known_names(study: Study) -> None:
+    text = study.file.read_text("utf-8").replace("[facets.themes]", '[facets.note]\nkind = "text"\n\n[facets.themes]')
+    study.file.write_text(text, "utf-8")
+    changed = open_study(study.root)
+    add_round(changed, {"round": "notes", "items": {"after": STEP}, "facets": ["note"], "raters": ["rater-1"]})
+    with interviews_of(open_study(study.root)) as room:
+        open_by_name(room.coding, "notes", None)
+        assert "Wexla" in repr(read_sheets(build_rating_spreadsheet(room.coding, "notes", "rater-1").content))
+        add_name(room, "person", ["Wexla"], "[d]")
+        shown = repr(read_sheets(build_rating_spreadsheet(room.coding, "notes", "rater-1").content))
+    assert "Wexla" not in shown
+    assert "then [d] left 🙂" in shown
 
 
 def test_a_table_row_with_an_id_like_a_turn_keeps_its_text(study: Study) -> None:

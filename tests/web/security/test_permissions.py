@@ -24,9 +24,9 @@ READING = MEMBERS - {Role.PAYER}
 READERS = {Role.LEAD, Role.VIEWER, Role.REVIEWER}
 RATERS = {Role.LEAD, Role.RATER, Role.TIE_BREAKER, Role.INTERVIEWER}
 INTERVIEWERS = {Role.LEAD, Role.INTERVIEWER}
-WITHOUT_A_ROUND = ("rate", "ahead", "mine", "disagreements", "ties", "ratings-file", "decisions-file",
-                   "agreement", "confused", "agreement-json", "agreement-csv", "confusion-csv", "phrases", "coding",
-                   "coding-transcript", "in-vivo", "code-agreement")  # fmt: skip
+WITHOUT_A_ROUND = ("rate", "ahead", "mine", "rating-spreadsheet", "disagreements", "ties", "ratings-file",
+                   "decisions-file", "agreement", "confused", "agreement-json", "agreement-csv",
+                   "confusion-csv", "phrases", "coding", "coding-transcript", "in-vivo", "code-agreement")  # fmt: skip
 """Pages that say, in a study without rounds, that there are none."""
 WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
                     "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
@@ -55,6 +55,8 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "ahead": ("/rounds/main/ahead", RATERS),
     "mine": ("/rounds/main/mine", RATERS),
     "my-ratings": ("/mine", RATERS),
+    "rating-spreadsheet": ("/rounds/main/spreadsheet.xlsx", RATERS),
+    "rating-spreadsheet-import": ("/rounds/main/spreadsheet", RATERS),
     "coding": ("/rounds/main/code", RATERS),
     "coding-transcript": ("/rounds/main/code/P1", RATERS),
     "coding-give": ("/rounds/main/code/P1/turns", RATERS),

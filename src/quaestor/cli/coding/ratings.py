@@ -132,17 +132,50 @@ def practise(
     )
 
 
+@group.command("sheet")
+def write_sheet(
+    name: RoundArgument,
+    actor: Annotated[str, typer.Option("--as", metavar="NAME", help="The rater.")],
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An XLSX file; default: ROUND-NAME.xlsx in this folder.")
+    ] = None,
+    study: StudyOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write a spreadsheet in which a rater can rate: items, drop-down lists, the codebook, the ratings so far.
+
+    Import it with `quaestor ratings import`, as often as you like.
+
+    Example: quaestor ratings sheet pilot --as rater-1
+    """
+    from quaestor.coding.rating_spreadsheet import write_rating_spreadsheet
+    from quaestor.coding.session import open_coding
+
+    with open_coding(chosen_study(study)) as coding:
+        written = write_rating_spreadsheet(coding, name, actor, out)
+    if json:
+        print_json({"file": str(written.path), "items": written.items, "rated": written.rated})
+        return
+    say(f"{count_of(written.items, 'item')}, {number(written.rated)} of them rated, written to {written.path}")
+    say(f"Import it with `quaestor ratings import {name} {written.path}`")
+
+
 @group.command("import")
 def import_file(
     name: RoundArgument,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV or XLSX: item, rater, one column per facet.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A rater's spreadsheet, or CSV, TSV or XLSX: item, rater, one column per facet."
+        ),
+    ],
     actor: Annotated[
         str | None, typer.Option("--as", metavar="NAME", help="The rater, if the file has no rater column.")
     ] = None,
     study: StudyOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Import a file of ratings, completely or not at all; importing it twice changes nothing.
+    """Import a file of ratings; if a cell is invalid, nothing is imported. Importing it twice changes nothing.
 
     Example: quaestor ratings import pilot ratings.xlsx
     """
@@ -152,9 +185,21 @@ def import_file(
     with open_coding(chosen_study(study)) as coding:
         done = import_ratings(coding, name, file, actor)
     if json:
-        print_json({"given": done.added, "known": done.known})
-    else:
-        say(f"{count_of(done.added, 'rating')} imported, {number(done.known)} were known already")
+        rows = {"unfinished": done.unfinished, "notes": done.notes}
+        cells = {kind: [{"where": row.where, "words": row.words} for row in listed] for kind, listed in rows.items()}
+        print_json(
+            {"given": done.added, "known": done.known, "empty": done.empty, **cells, "ignored": list(done.ignored)}
+        )
+        return
+    say(f"{count_of(done.added, 'rating')} imported, {number(done.known)} were known already")
+    if done.empty:
+        say(f"{count_of(done.empty, 'row')} without an answer")
+    if done.unfinished:
+        say(f"{count_of(done.unfinished_rows, 'unfinished row')}, not imported:")
+    for row in (*done.unfinished, *done.notes):
+        say(f"  {row.where}: {row.words}")
+    if done.ignored:
+        say(f"Ignored columns: {', '.join(done.ignored)}")
 
 
 @group.command("export")

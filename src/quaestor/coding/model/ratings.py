@@ -48,12 +48,8 @@ def build_rating_act(
 ) -> NewAct:
     """Builds the act of a rating; a second rating of an item supersedes the first, and both are kept."""
     round_state = require_open_item(state, name, rater, item, now)
-    untried = len(list_untried_practice(round_state, rater))
-    if untried and not (simulated or imported):
-        raise StateError(
-            f"{rater!r} must finish {untried} practice item{'' if untried == 1 else 's'} of {name!r} first: "
-            f"run `quaestor ratings next {name} --as {rater}`"
-        )
+    if not (simulated or imported):
+        require_practice(round_state, rater)
     if not 0 <= seconds < _TOO_LONG:
         raise InputError(f"the time spent on {item!r} is {seconds:g} seconds: give what it took, less than a week")
     refuse_unstorable(memo, f"the memo on {item!r}")
@@ -79,13 +75,29 @@ def build_rating_act(
     return NewAct("rating", rater, payload, round_state.plan.codebook, key or new_key())
 
 
-def require_open_item(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
-    """Returns the round if a rater may rate an item in it now; raises with the reason otherwise."""
+def require_practice(round_state: RoundState, rater: str) -> None:
+    """Raises StateError if a rater has practice items left."""
+    if untried := len(list_untried_practice(round_state, rater)):
+        name = round_state.plan.round
+        raise StateError(
+            f"{rater!r} must finish {untried} practice item{'' if untried == 1 else 's'} of {name!r} first: "
+            f"run `quaestor ratings next {name} --as {rater}`"
+        )
+
+
+def require_open_round(state: State, name: str, now: str) -> RoundState:
+    """Returns the round if it takes ratings now; raises with the reason otherwise."""
     round_state = state.round(name)
     if round_state.status != OPEN:
         raise StateError(f"the round {name!r} is closed: its ratings can no longer change")
     if round_state.deadline and now > round_state.deadline:
         raise StateError(f"the deadline of {name!r} was {round_state.deadline}: ask the lead for a later one")
+    return round_state
+
+
+def require_open_item(state: State, name: str, rater: str, item: str, now: str) -> RoundState:
+    """Returns the round if a rater may rate an item in it now; raises with the reason otherwise."""
+    round_state = require_open_round(state, name, now)
     slot = round_state.slot_of(rater)
     if slot is None:
         raters = [slot.rater for slot in round_state.slots]

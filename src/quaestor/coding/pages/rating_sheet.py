@@ -14,6 +14,7 @@ from quaestor.coding.model.code_proposals import NewCode, list_coded_facets, lis
 from quaestor.coding.model.conditions import has_conditions, matches_condition
 from quaestor.coding.model.facet_kinds import FACET_KINDS, find_kind
 from quaestor.coding.model.facet_kinds.base import AnswerChoice
+from quaestor.coding.model.facet_kinds.passages import find_passage_facet
 from quaestor.coding.model.ratings import list_untried_practice
 from quaestor.coding.model.records import CANNOT_JUDGE, CodeProposal, Facet, Rating
 from quaestor.coding.model.state import OPEN, State
@@ -111,6 +112,10 @@ class OwnRatings:
     is_open: bool
     ratings: tuple[Rating, ...]
     proposals: tuple[CodeProposal, ...] = ()
+    has_spreadsheet: bool = True
+    """Whether the round can be rated in a spreadsheet."""
+    untried: int = 0
+    """Practice items that are left."""
 
 
 class Desk:
@@ -194,6 +199,8 @@ class Desk:
         with self.coding.locked_state() as state:
             view = build_rater_view(state, name, rater)
             proposals = tuple(list_own_proposals(state.round(name), rater))
+            has_spreadsheet = find_passage_facet(state.round(name).plan) is None
+            untried = len(list_untried_practice(state.round(name), rater))
         facets = {facet.id: facet for facet in view.facets}
         ratings = [
             replace(
@@ -203,7 +210,7 @@ class Desk:
             for rating in view.ratings.values()
         ]
         newest_first = tuple(sorted(ratings, key=lambda rating: -rating.number))
-        return OwnRatings(name, view.status == OPEN, newest_first, proposals)
+        return OwnRatings(name, view.status == OPEN, newest_first, proposals, has_spreadsheet, untried)
 
 
 class SheetBuilder:

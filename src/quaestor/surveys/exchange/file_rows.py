@@ -12,7 +12,7 @@ from quaestor.base.errors import InputError
 from quaestor.base.files import hash_file
 from quaestor.base.table_files import unescape_formula
 from quaestor.evidence.sources.tables.cells import ErrorCell, Record, as_text
-from quaestor.evidence.sources.tables.delimited import DELIMITERS, read_delimited
+from quaestor.evidence.sources.tables.delimited import DELIMITERS, detect_delimiter, read_delimited
 from quaestor.evidence.sources.tables.settings import TableSettings
 from quaestor.evidence.sources.tables.workbook import read_workbook
 from quaestor.surveys.exchange.table_files import GUARDED
@@ -62,9 +62,7 @@ def _how_written(path: Path, encoding: str) -> TableSettings:
     with path.open("rb") as file:
         head = file.read(_HEAD)
     encoding = encoding or next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
-    first = head.decode(encoding, "replace").partition("\n")[0]
-    usual = DELIMITERS.get(path.suffix.lower(), ",")
-    delimiter = max((usual, ",", "\t", ";"), key=first.count)
+    delimiter = detect_delimiter(head, encoding, path.suffix)
     return TableSettings(path=str(path), item="{item}", encoding=encoding, delimiter=delimiter)
 
 

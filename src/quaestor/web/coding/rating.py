@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -17,23 +18,27 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.templating import Jinja2Templates
 
-from quaestor.base.errors import QuaestorError, TemporarilyUnavailable
-from quaestor.base.names import parse_whole_number
+from quaestor.base.errors import InputError, QuaestorError, TemporarilyUnavailable
+from quaestor.base.names import is_storable, parse_whole_number
 from quaestor.coding.model.code_proposals import NewCode
 from quaestor.coding.model.facet_kinds import FACET_KINDS
 from quaestor.coding.pages.activity import OwnRound, list_own_rounds
 from quaestor.coding.pages.rating_sheet import Desk, RatingSheet, SheetFacet, list_unseen_questions, restore_sheet
 from quaestor.coding.rating import codes_passages
-from quaestor.coding.rating_files import NewRating, WrongStudy
+from quaestor.coding.rating_files import NewRating, WrongStudy, import_ratings
+from quaestor.coding.rating_rows import InvalidCells
+from quaestor.coding.rating_spreadsheet import build_rating_spreadsheet
 from quaestor.evidence.item_texts import read_titles
 from quaestor.interviews.model.records import parse_item_id
 from quaestor.web.coding.disagreements import slice_page
-from quaestor.web.page import Pages, require_visitor
-from quaestor.web.security.forms import parse_fields, parse_json, require_key
+from quaestor.web.error_pages import refusal_status
+from quaestor.web.page import Pages, require_visitor, send_file
+from quaestor.web.security.forms import SentFile, parse_fields, parse_json, read_upload, require_key
 from quaestor.web.study_session import StudySession
 
 _MOST_AHEAD = 20
 _LONGEST_BODY = 200_000
+_UNNAMED = "spreadsheet.xlsx"
 _LATER = "The desk cannot save right now. Your rating is not lost; the lead can see what is wrong."
 
 
@@ -52,6 +57,13 @@ class RatingPages(Pages):
             Route("/rounds/{name}/ahead", self.ahead, methods=["GET"], name="ahead"),
             Route("/rounds/{name}/mine", self.mine, methods=["GET"], name="mine"),
             Route("/mine", self.my_ratings, methods=["GET"], name="my-ratings"),
+            Route("/rounds/{name}/spreadsheet.xlsx", self.spreadsheet, methods=["GET"], name="rating-spreadsheet"),
+            Route(
+                "/rounds/{name}/spreadsheet",
+                self.import_spreadsheet,
+                methods=["POST"],
+                name="rating-spreadsheet-import",
+            ),
         ]
 
     def begin(self) -> None:
@@ -190,9 +202,32 @@ class RatingPages(Pages):
         shown, where = slice_page(request, own.ratings)
         items = [rating.item for rating in shown]
         titles = await self.work(lambda: read_titles(self._desk.study, items, self.session.text_mask))
-        context = {"round": name, "is_open": own.is_open, "ratings": shown, "titles": titles, **where}
-        context["proposals"] = own.proposals
+        context = {"round": name, "own": own, "ratings": shown, "titles": titles, **where}
         return self.page(request, "mine.html", context)
+
+    async def spreadsheet(self, request: Request) -> Response:
+        """Sends the visitor's own items of a round as a spreadsheet to fill in."""
+        name, who = request.path_params["name"], require_visitor(request).name
+        return send_file(await self.work(lambda: build_rating_spreadsheet(self._desk.coding, name, who, is_own=True)))
+
+    async def import_spreadsheet(self, request: Request) -> Response:
+        """Records what the visitor filled in, or shows every invalid cell and records nothing."""
+        name, who = request.path_params["name"], require_visitor(request).name
+        sent = (await read_upload(await request.body(), request.headers)).files.get("file", SentFile("", b""))
+        context: dict[str, Any] = {"round": name, "file": sent.name, "problems": [], "done": None}
+        try:
+            if not sent.data:
+                raise InputError("no file was sent: choose a spreadsheet")
+            path = Path(sent.name if is_storable(sent.name) else _UNNAMED)
+            done = await self.work(
+                lambda: import_ratings(self._desk.coding, name, path, who, data=sent.data, is_own=True)
+            )
+        except InvalidCells as error:
+            return self.page(request, "spreadsheet_import.html", {**context, "problems": error.problems}, 422)
+        except QuaestorError as error:
+            status = refusal_status(error)
+            return self.page(request, "spreadsheet_import.html", {**context, "refused": str(error)}, status)
+        return self.page(request, "spreadsheet_import.html", {**context, "done": done})
 
 
 async def _from_script(request: Request) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -44,7 +43,7 @@ from quaestor.coding.round_setup import (
 )
 from quaestor.coding.session import CodingSession
 from quaestor.web.error_pages import is_unavailable, refusal_status
-from quaestor.web.page import Pages, require_visitor
+from quaestor.web.page import Pages, require_visitor, send_file
 from quaestor.web.security.forms import parse_fields, read_fields
 
 Typed = Mapping[str, Sequence[str]]
@@ -305,9 +304,7 @@ class RoundPages(Pages):
         question = await self.work(lambda: find_view_consent(coding, name, who))
         if question is not None:
             return self.page(request, "look.html", {"round": name, "what": what, "consent_needed": question})
-        file = await self.work(lambda: make(coding, name, who, form))
-        saved = f"attachment; filename*=UTF-8''{quote(file.name, safe='')}"
-        return Response(file.content, media_type=file.kind, headers={"Content-Disposition": saved})
+        return send_file(await self.work(lambda: make(coding, name, who, form)))
 
 
 def _links(request: Request, round_overview: RoundOverview, who: str) -> list[tuple[str, str]]:

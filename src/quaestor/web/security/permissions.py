@@ -16,7 +16,7 @@ BY_LINK = frozenset({"answer-begin", "answer", "answer-withdraw", "consent", "co
 Submissions must still come from a page of this desk.
 """
 
-WITH_A_FILE = frozenset({"interview-import"})
+WITH_A_FILE = frozenset({"interview-import", "rating-spreadsheet-import"})
 """Forms with a file, which may be longer than others."""
 
 FILES = frozenset({"health", "tokens", "icon", "static"})
@@ -36,6 +36,8 @@ PERMISSIONS_BY_ROUTE: Mapping[str, Permission | Public] = {
     "ahead": Permission.RATE,
     "mine": Permission.RATE,
     "my-ratings": Permission.RATE,
+    "rating-spreadsheet": Permission.RATE,
+    "rating-spreadsheet-import": Permission.RATE,
     "coding": Permission.RATE,
     "coding-transcript": Permission.RATE,
     "coding-give": Permission.RATE,

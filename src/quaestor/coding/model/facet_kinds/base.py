@@ -125,6 +125,10 @@ class FacetKind:
         """Returns what a rater can choose from; nothing for free text."""
         return ()
 
+    def lists_every_answer(self, facet: Facet) -> bool:
+        """Returns whether each answer is one of the choices, so that a rater need not type anything."""
+        return False
+
     def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[AnswerChoice, ...]:
         """Returns what can be decided in place of the answers in dispute."""
         return self.choices(facet, book)
@@ -160,13 +164,18 @@ def allowed_choices(facet: Facet, book: Codebook) -> dict[str, str]:
 
 
 def read_choice(facet: Facet, book: Codebook, answer: Any) -> str:
-    """Returns the code with an id or a name; raises InputError with the nearest ones."""
+    """Returns the code with an id or a name in any case; raises InputError with the nearest ones."""
     allowed = allowed_choices(facet, book)
     if isinstance(answer, str) and answer in allowed:
         return answer
-    by_name = [code for code, name in allowed.items() if name.casefold() == str(answer).casefold()]
-    if len(by_name) == 1:
-        return by_name[0]
+    typed = str(answer).casefold()
+    matches = [code for code, name in allowed.items() if typed in (code.casefold(), name.casefold())]
+    if len(matches) == 1:
+        return matches[0]
+    code = book.codes.get(str(answer))
+    if code is not None and not code.active:
+        became = f" into {code.into!r}" if code.into else ""
+        raise InputError(f"{facet.id} is {answer!r}, a code that was {code.status}{became}: choose another one")
     options = sort_by_similarity(str(answer), allowed)
     raise InputError(
         f"{facet.id} is {answer!r}; choose from: {join_with_or(options[:5])}{' …' if len(options) > 5 else ''}"

@@ -36,6 +36,9 @@ class SingleChoiceKind(FacetKind):
     def choices(self, facet: Facet, book: Codebook) -> tuple[AnswerChoice, ...]:
         return code_choices(facet, book)
 
+    def lists_every_answer(self, facet: Facet) -> bool:
+        return not self.has_several_codes
+
 
 class MultipleChoiceKind(SingleChoiceKind):
     """Several codes or options, in alphabetical order."""

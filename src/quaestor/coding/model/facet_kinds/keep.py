@@ -50,6 +50,9 @@ class KeepKind(FacetKind):
         reasons = [AnswerChoice(f"{EXCLUDE}: {reason}", reason, group=EXCLUDE) for reason in facet.reasons]
         return (AnswerChoice(KEEP, KEEP), *(reasons or [AnswerChoice(EXCLUDE, EXCLUDE)]))
 
+    def lists_every_answer(self, facet: Facet) -> bool:
+        return bool(facet.reasons)
+
     def alternatives(self, facet: Facet, book: Codebook, answers: Sequence[Any]) -> tuple[AnswerChoice, ...]:
         return tuple(AnswerChoice(choice.value, choice.value) for choice in self.choices(facet, book))
 

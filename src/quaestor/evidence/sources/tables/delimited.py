@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import csv
+import io
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,9 @@ MOST_SEPARATORS = 250_000
 """Separators of a row, including those in quoted cells; more are an attack on memory."""
 
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+
+_OTHER_ENCODING = "cp1252"
+"""The encoding of a text that is not UTF-8: that of spreadsheets on Windows."""
 
 _CHUNK = 1024 * 1024
 _HEAD = 64 * 1024
@@ -134,9 +138,39 @@ def read_delimited(path: Path, settings: TableSettings) -> Iterator[Record]:
     rejected, and reading continues with the next line.
     """
     with path.open("rb") as file:
-        encoding, start, newline = _examine(file, path, settings.encoding)
-        delimiter = settings.delimiter or DELIMITERS.get(path.suffix.lower(), ",")
-        yield from _assemble(_Feed(file, start, encoding, newline, delimiter), delimiter, path.stat().st_size)
+        yield from _read_file(file, path, settings, path.stat().st_size)
+
+
+def read_delimited_bytes(path: Path, data: bytes, settings: TableSettings) -> Iterator[Record]:
+    """Yields every row of an uploaded file; its path is only its name."""
+    yield from _read_file(io.BytesIO(data), path, settings, len(data))
+
+
+def _read_file(file: BinaryIO, path: Path, settings: TableSettings, size: int) -> Iterator[Record]:
+    encoding, start, newline = _examine(file, path, settings.encoding)
+    delimiter = settings.delimiter or DELIMITERS.get(path.suffix.lower(), ",")
+    yield from _assemble(_Feed(file, start, encoding, newline, delimiter), delimiter, size)
+
+
+def detect_encoding(data: bytes) -> str:
+    """Returns the encoding of a whole text: by its byte order mark, by its NULs, else UTF-8 or Windows-1252."""
+    marked = next((name for mark, name in _BYTE_ORDER_MARKS if data.startswith(mark)), "")
+    if marked:
+        return "utf-8" if marked == "utf-8" else marked[:6]
+    head = data[:_HEAD]
+    if head and max(head[::2].count(0), head[1::2].count(0)) > len(head) // 5:
+        return "utf-16-le" if head[1::2].count(0) > head[::2].count(0) else "utf-16-be"
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return _OTHER_ENCODING
+    return "utf-8"
+
+
+def detect_delimiter(head: bytes, encoding: str, suffix: str) -> str:
+    """Returns the separator that is most frequent in the first line; by the extension of the file if none is."""
+    first = head[:_HEAD].decode(encoding, "replace").partition("\n")[0]
+    return max((DELIMITERS.get(suffix.lower(), ","), ",", "\t", ";"), key=first.count)
 
 
 def _assemble(feed: _Feed, delimiter: str, size: int) -> Iterator[Record]:

@@ -80,7 +80,7 @@ def ingest_table(path: Path, settings: TableSettings, sink: Sink, progress: Prog
     """Writes every valid row of the file to the sink's table `items`, and every other one to its rejects."""
     size = _require_size(path)
     with closing(_records(path, settings)) as records:
-        plan = _plan_columns(path, _read_header(path, settings, records), settings)
+        plan = _plan_columns(path, parse_header(path, settings, records), settings)
         with closing(sink.open(TABLE, "00", plan.schema)) as writer, _open_seen_items(sink.scratch) as seen:
             unit = "the offset is the row number" if _is_workbook(path) else "the offset is in bytes"
             table = _BatchWriter(plan, writer, seen, unit)
@@ -100,7 +100,7 @@ def read_column_names(path: Path, settings: TableSettings) -> tuple[str, ...]:
     """Returns the names of the file's columns, for use in a mapping."""
     _require_size(path)
     with closing(_records(path, settings)) as records:
-        return _read_header(path, settings, records)
+        return parse_header(path, settings, records)
 
 
 def _require_size(path: Path) -> int:
@@ -121,7 +121,7 @@ def _records(path: Path, settings: TableSettings) -> Generator[Record, None, Non
     yield from read_workbook(path, settings) if _is_workbook(path) else read_delimited(path, settings)
 
 
-def _read_header(path: Path, settings: TableSettings, records: Iterator[Record]) -> tuple[str, ...]:
+def parse_header(path: Path, settings: TableSettings, records: Iterator[Record]) -> tuple[str, ...]:
     """Returns the names in the header row; repeated names get a number, empty ones the number of their column."""
     number = 0
     for record in records:

@@ -8,15 +8,17 @@ failed formulas.
 
 from __future__ import annotations
 
+import io
 import posixpath
 import re
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 from xml.etree import ElementTree
 from xml.parsers import expat
 
@@ -34,6 +36,8 @@ MOST_CELLS = 32_000_000
 """The largest rectangle of cells that is opened: 1 GB at 32 bytes per cell."""
 MOST_TEXT = 512 * 1024 * 1024
 """Bytes of shared texts, counted once per cell that shows one, since each is a copy in memory."""
+UPLOAD_BYTES, UPLOAD_CELLS = 256 * 1024 * 1024, 4_000_000
+"""The limits of a workbook that somebody uploads to the desk or imports as ratings."""
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384
 """The limits of a sheet; a spreadsheet program writes no cell beyond."""
 
@@ -86,11 +90,10 @@ class _PartScan:
                 raise ValueError(f"a tag is over {_LONGEST_TAG // 2**20} MB long")
         parser.Parse(b"", True)
 
-    @property
-    def is_too_large(self) -> bool:
+    def is_larger_than(self, most_cells: int) -> bool:
         """Whether the rectangle from the corner of the sheet is too large; cells before the first one count too."""
         beyond = self.bottom > _MOST_ROWS or self.right > _MOST_COLUMNS
-        return beyond or self.bottom * self.right > MOST_CELLS
+        return beyond or self.bottom * self.right > most_cells
 
     def _open(self, parser: expat.XMLParserType, name: str, attributes: dict[str, str]) -> None:
         name = name.rpartition(":")[2]
@@ -156,17 +159,51 @@ def _refuse_doctype(*_: object) -> None:
 
 def read_workbook(path: Path, settings: TableSettings) -> Iterator[Record]:
     """Yields every row of the sheet; raises InputError for a workbook that is damaged or too large."""
-    parts = _examine(path)
-    try:
-        with CalamineWorkbook.from_path(path) as book:
+    with path.open("rb") as file:
+        parts = _examine(path, file)
+        with _open_book(path) as book:
             name = _choose_sheet(path, book, settings.sheet)
-            errors = _find_failed_formulas(path, name, parts)
-            sheet = book.get_sheet_by_name(name)
+            errors = _find_failed_formulas(path, file, name, parts)
+            sheet = _get_sheet(path, book, name)
+    yield from _read_rows(sheet, errors, path.stat().st_size)
+
+
+def read_sheets(path: Path, data: bytes, preferred: str, others: Sequence[str]) -> dict[str, list[Record]]:
+    """Returns the rows of an uploaded workbook: first its sheet `preferred`, or else its first one, then some others.
+
+    An upload may be much smaller than evidence, because it is read while other people use the desk.
+    """
+    file = io.BytesIO(data)
+    parts = _examine(path, file, UPLOAD_BYTES, UPLOAD_CELLS)
+    file.seek(0)
+    with _open_book(path, file) as book:
+        known = [sheet.name for sheet in book.sheets_metadata if sheet.typ == SheetTypeEnum.WorkSheet]
+        main = preferred if preferred in known else _choose_sheet(path, book, None)
+        rows = {}
+        for name in (main, *(name for name in others if name in known and name != main)):
+            errors = _find_failed_formulas(path, file, name, parts)
+            rows[name] = list(_read_rows(_get_sheet(path, book, name), errors, len(data)))
+    return rows
+
+
+def _open_book(path: Path, file: io.BytesIO | None = None) -> CalamineWorkbook:
+    try:
+        return CalamineWorkbook.from_filelike(file) if file else CalamineWorkbook.from_path(path)
     except PasswordError:
         raise InputError(f"{path} is protected by a password: save it without one") from None
     except CalamineError as error:
-        raise InputError(f"{path} cannot be read as a workbook ({error}): save it again, or as CSV") from None
-    yield from _read_rows(sheet, errors, path.stat().st_size)
+        raise _refuse_damaged(path, error) from None
+
+
+def _get_sheet(path: Path, book: CalamineWorkbook, name: str) -> CalamineSheet:
+    try:
+        return book.get_sheet_by_name(name)
+    except CalamineError as error:
+        raise _refuse_damaged(path, error) from None
+
+
+def _refuse_damaged(path: Path, error: CalamineError) -> InputError:
+    return InputError(f"{path} cannot be read as a workbook ({error}): save it again, or as CSV")
 
 
 def _read_rows(sheet: CalamineSheet, errors: dict[tuple[int, int], str], size: int) -> Iterator[Record]:
@@ -205,11 +242,13 @@ def _choose_sheet(path: Path, book: CalamineWorkbook, setting: str | None) -> st
     return setting
 
 
-def _examine(path: Path) -> dict[str, _PartScan]:
+def _examine(
+    path: Path, file: BinaryIO, most_bytes: int | None = None, most_cells: int | None = None
+) -> dict[str, _PartScan]:
     """Unpacks the workbook once in small pieces, without storing it, and returns a scan of each part."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            _check_sizes(path, archive.infolist())
+        with zipfile.ZipFile(file) as archive:
+            _check_sizes(path, archive.infolist(), file.seek(0, io.SEEK_END), most_bytes or MOST_BYTES)
             shared: array[int] = array("I")
             ordered = sorted(archive.infolist(), key=lambda info: info.filename.lower() != _SHARED_TEXTS)
             parts = {info.filename.lower(): _scan_part(path, archive, info, shared) for info in ordered}
@@ -218,7 +257,7 @@ def _examine(path: Path) -> dict[str, _PartScan]:
             f"{path} is not a valid XLSX workbook (old .xls, protected or damaged): save it as .xlsx or .csv"
         ) from None
     for name, scan in parts.items():
-        if scan.is_too_large:
+        if scan.is_larger_than(most_cells or MOST_CELLS):
             raise InputError(
                 f"{path} spreads its cells over {scan.bottom:,} rows and {scan.right:,} columns"
                 f" in {name}, more than can be opened:"
@@ -227,13 +266,13 @@ def _examine(path: Path) -> dict[str, _PartScan]:
     return parts
 
 
-def _check_sizes(path: Path, parts: list[zipfile.ZipInfo]) -> None:
+def _check_sizes(path: Path, parts: list[zipfile.ZipInfo], size: int, most_bytes: int) -> None:
     unpacked = sum(part.file_size for part in parts)
-    packed = max(path.stat().st_size, 1)
+    packed = max(size, 1)
     if len(parts) > MOST_PARTS:
         problem = f"{len(parts):,} parts, over {MOST_PARTS:,}"
-    elif unpacked > MOST_BYTES:
-        problem = f"{unpacked:,} bytes when unpacked, over {MOST_BYTES:,}"
+    elif unpacked > most_bytes:
+        problem = f"{unpacked:,} bytes when unpacked, over {most_bytes:,}"
     elif unpacked > _SMALL and unpacked > MOST_RATIO * packed:
         problem = f"{unpacked // packed} times its size when unpacked, over {MOST_RATIO}"
     elif any(part.filename.lower() in (_BOOK, _BOOK_LINKS) and part.file_size > _SMALL for part in parts):
@@ -263,9 +302,11 @@ def _scan_part(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, shar
     return scan
 
 
-def _find_failed_formulas(path: Path, sheet: str, parts: dict[str, _PartScan]) -> dict[tuple[int, int], str]:
+def _find_failed_formulas(
+    path: Path, file: BinaryIO, sheet: str, parts: dict[str, _PartScan]
+) -> dict[tuple[int, int], str]:
     """Returns the failed formulas of the sheet, whose part is found through the workbook's list of sheets."""
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(file) as archive:
         try:
             book = ElementTree.fromstring(archive.read(_BOOK))
             links = ElementTree.fromstring(archive.read(_BOOK_LINKS))
