@@ -27,6 +27,9 @@ CALLS: dict[str, list[list[str]]] = {
     "codebook diff": [["0"]],
     "codebook log": [[]],
     "codebook show": [["--json"]],
+    "codebook propose": [["main", "forum/question/1", "x", "--as", "ACTOR"]],
+    "codebook proposals": [["--as", "ACTOR"], ["--as", "ACTOR", "--json"]],
+    "codebook decide": [["1", "--accept", "--as", "ACTOR"]],
     "round list": [["--json"], []],
     "round add": [["again", "--items", "again=main", "--facet", "relevance", "--rater", "ACTOR", "--as", "ACTOR"]],
     "round remove": [["main", "--as", "ACTOR"], ["main"]],
@@ -44,6 +47,7 @@ CALLS: dict[str, list[list[str]]] = {
     "ratings export": [["main", "--as", "ACTOR", "--superseded"], ["phrases", "--as", "ACTOR", "--json"]],
     "agreement": [["--round", "main", "--as", "ACTOR"], ["--round", "phrases", "--as", "ACTOR", "--json"], []],
     "decisions list": [["main", "--as", "ACTOR"]],
+    "decisions passages": [["main", "forum/question/1", "--as", "ACTOR"]],
     "decisions agree": [["main", "--as", "ACTOR"]],
     "decisions comment": [["main", "forum/question/1", "hm", "--as", "ACTOR"]],
     "decisions tie": [["main", "forum/question/1", "keep", "--as", "ACTOR"]],
@@ -85,7 +89,8 @@ CALLS: dict[str, list[list[str]]] = {
     "interview adopt": [["main", "forum/question/1", "0", "4", "x", "--as", "ACTOR"]],
 }
 ELSEWHERE = {
-    "new", "doctor", "docs", "ingest", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
+    "new", "doctor", "docs", "ingest", "remove-copies", "survey recipients", "survey mail", "survey remind",
+    "interview audio", "replicate", "sample", "kinds", "serve", "demo", "backup", "restore",
     "synth stackexchange", "synth ratings", "codebook import", "codebook facet", "codebook rename",
     "codebook redefine", "codebook merge", "codebook split", "codebook move", "codebook retire", "codebook undo",
     "ratings sheet", "ratings import", "decisions import", "synth survey", "survey check", "survey preview",

@@ -31,7 +31,7 @@ WITHOUT_A_ROUND = ("rate", "ahead", "mine", "rating-spreadsheet", "disagreements
 WITHOUT_A_SURVEY = ("survey", "survey-preview", "survey-responses", "survey-flags", "survey-response",
                     "survey-invitations", "survey-results", "survey-answers", "survey-drawing")  # fmt: skip
 """The same of surveys."""
-WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "participant", "guide",
+WITHOUT_AN_INTERVIEW = ("interview", "interview-transcript", "interview-audio", "participant", "guide",
                         "participant-contact", "interview-conduct", "interview-since", "interview-protocol",
                         "interview-protocol-file", "interview-themes", "interview-drawing", "interview-quotations",
                         "interview-code")  # fmt: skip
@@ -61,6 +61,7 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "coding-transcript": ("/rounds/main/code/P1", RATERS),
     "coding-give": ("/rounds/main/code/P1/turns", RATERS),
     "in-vivo": ("/rounds/main/in-vivo", {Role.LEAD}),
+    "proposed-codes": ("/codebook/proposals", {Role.LEAD}),
     "agreement": ("/rounds/main/agreement", RATERS),
     "code-agreement": ("/rounds/main/code-agreement", RATERS),
     "look": ("/rounds/main/look", RATERS),
@@ -116,6 +117,7 @@ WRITTEN: dict[str, tuple[str, set[Role | None]]] = {
     "guides": ("/interviews/guides", INTERVIEWERS),
     "guide": ("/interviews/guides/none", INTERVIEWERS),
     "interview-transcript": ("/interviews/P1/transcript", INTERVIEWERS),
+    "interview-audio": ("/interviews/P1/audio", {Role.LEAD}),
     "interview-import": ("/interviews/P1/transcript/file", INTERVIEWERS),
     "interview-conduct": ("/interviews/P1/conduct", INTERVIEWERS),
     "interview-act": ("/interviews/P1/conduct/acts", INTERVIEWERS),
