@@ -25,7 +25,6 @@ from starlette.routing import BaseRoute, Match
 from benchmarks.desk import until_prepared
 from benchmarks.desk_client import Answer, Client
 from benchmarks.desk_study import QUAESTOR, Serving, joined, serving
-from quaestor.demo.interviews import FOLDER
 from quaestor.people.membership import invite
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
@@ -64,7 +63,7 @@ def main(folder: Path, options: argparse.Namespace) -> None:
     demo = folder / "pages-demo"
     shutil.rmtree(demo, ignore_errors=True)
     subprocess.run([QUAESTOR, "demo", str(demo), "--no-serve"], check=True, stdout=subprocess.DEVNULL)
-    print_table([*measure_pages(demo, "visitor"), *measure_pages(demo / FOLDER, "rater-1")])
+    print_table([*measure_pages(demo, "visitor"), *measure_pages(demo, "rater-1")])
 
 
 def measure_pages(study: Path, rater: str) -> list[dict[str, RouteTimes]]:
