@@ -35,13 +35,21 @@ SPOKEN_WORD, WRITTEN_WORD = SPOKEN.split("-")[0], WRITTEN.split()[0]
 def study(tmp_path: Path) -> Study:
     """Decided and published, with every copy of the texts that the study makes: indexes, caches, report, handbook."""
     study = mixed_study(tmp_path / "study")
-    decide_all(study)
+    # Each respondent names another topic, so that the joint display quotes both.
+    decide_all(study, agreed={find_written_item(study): ["speed"]})
     for strand in study.in_each_strand():
         build_index(strand, no_progress)
         read_item_texts(study, read_passed(strand, -1))
     build_report(study, lambda words: None)
     make_handbook(study, no_progress)
     return study
+
+
+def find_written_item(study: Study) -> str:
+    """The answer of the first respondent."""
+    texts = read_item_texts(study, read_passed(study.in_strand(ANSWERS), -1))
+    [item] = [item for item, text in texts.items() if WRITTEN_WORD in text.body]
+    return item
 
 
 def list_files_with(study: Study, word: str) -> list[str]:
@@ -78,8 +86,7 @@ def test_nothing_that_a_withdrawn_respondent_wrote_is_kept_in_any_strand(study: 
     copies = list_files_with(study, WRITTEN_WORD)
     assert copies, "quoted in the report"
     assert {path.partition("/")[0].removesuffix("-wal") for path in copies} == {"published", "answers.db"}
-    texts = read_item_texts(study, read_passed(study.in_strand(ANSWERS), -1))
-    [item] = [item for item, text in texts.items() if WRITTEN_WORD in text.body]
+    item = find_written_item(study)
     with open_surveys(study) as surveys:
         erase_response(surveys, NAME, parse_item(item)[1], "asked by mail")
     assert list_files_with(study, WRITTEN_WORD) == []
