@@ -20,7 +20,7 @@ from quaestor.demo.progress import (
     SendEvent,
     SurveyOpened,
 )
-from quaestor.demo.strands import add_strands, code_topics
+from quaestor.demo.strands import add_strands, code_topics, open_answer_round
 from quaestor.demo.survey import SHOWN_QUESTIONS, SURVEY, count_survey_responses, open_demo_survey
 from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 from quaestor.evidence.ingest import ingest_source
@@ -59,6 +59,7 @@ def build_demo(folder: Path, seed: int, send: SendEvent) -> None:
         send(RoundOpened())
         reporter.begin("survey")
         reporter.say(_run_survey(coding, seed))
+        open_answer_round(coding)
         send(SurveyOpened(SURVEY))
         reporter.begin("interviews")
         send(build_demo_interviews(coding, seed, reporter.say, reporter.count))

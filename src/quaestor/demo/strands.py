@@ -38,7 +38,9 @@ from quaestor.synth.simulated_raters import (
 )
 
 TOPIC_STUDY = "dl-frameworks-mixed"
-TOPIC_ROUNDS = {"posts-topics": "posts", "answers-topics": "open answers", "turns-topics": "turns"}
+ANSWER_ROUND = "answers-topics"
+TOPIC_ROUNDS = {"posts-topics": "posts", ANSWER_ROUND: "open answers", "turns-topics": "turns"}
+"""The rounds of the joint display, with what each rates."""
 _PREFIX = "topic-"
 """Distinguishes the codes of topics from those of phases, which have the same names."""
 _ACCURACY = 0.93
@@ -70,14 +72,20 @@ def _read_data(name: str) -> str:
     return resources.files("quaestor.demo").joinpath(name).read_text("utf-8")
 
 
+def open_answer_round(coding: CodingSession) -> None:
+    """Opens the round on open answers before anybody can answer the survey, so that all its items are synthetic."""
+    run_funnel(coding.study.in_strand("answers"))
+    open_round(coding, ANSWER_ROUND, coding.lead)
+
+
 def code_topics(coding: CodingSession, seed: int, reporter: ProgressReporter) -> None:
     """Codes some posts, all open answers and some turns under the same topics, each by two simulated raters."""
     reporter.begin("topics")
-    run_funnel(coding.study.in_strand("answers"))
     topics = _read_topics(coding)
     counts = []
     for name, items in TOPIC_ROUNDS.items():
-        open_round(coding, name, coding.lead)
+        if name != ANSWER_ROUND:
+            open_round(coding, name, coding.lead)
         planted = _find_planted(coding, name, topics)
         simulate_ratings(coding, name, accuracy=_ACCURACY, confusion=0.5, seed=seed, planted=planted)
         close_by_name(coding, name, None)

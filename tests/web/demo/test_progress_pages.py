@@ -231,6 +231,7 @@ def test_the_finished_demo_shows_planted_and_recovered_numbers(
     assert 'class="number differs">8<' in shown
     assert "of which two fit" in shown
     assert "All is there." in shown
+    assert 'href="/handbook/strands.html"' in shown
 
 
 def test_a_failure_is_shown_before_the_demo_process_ends(page: DemoPages, client: TestClient, study: Study) -> None:
