@@ -25,7 +25,6 @@ from starlette.routing import BaseRoute, Match
 from benchmarks.desk import until_prepared
 from benchmarks.desk_client import Answer, Client
 from benchmarks.desk_study import QUAESTOR, Serving, joined, serving
-from quaestor.demo.interviews import FOLDER
 from quaestor.people.membership import invite
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
@@ -64,19 +63,17 @@ def main(folder: Path, options: argparse.Namespace) -> None:
     demo = folder / "pages-demo"
     shutil.rmtree(demo, ignore_errors=True)
     subprocess.run([QUAESTOR, "demo", str(demo), "--no-serve"], check=True, stdout=subprocess.DEVNULL)
-    print_table([*measure_pages(demo, "visitor"), *measure_pages(demo / FOLDER, "rater-1")])
+    print_table(measure_pages(demo, ("visitor", "rater-1")))
 
 
-def measure_pages(study: Path, rater: str) -> list[dict[str, RouteTimes]]:
-    """Serve a study; by route how long its pages take, for a reader, a rater and the lead."""
+def measure_pages(study: Path, raters: Sequence[str]) -> list[dict[str, RouteTimes]]:
+    """Serve a study; by route how long its pages take, for a reader, the raters and the lead."""
     app = make_app(study)
     app.state.let_go()
     with serving(open_study(study)) as desk:
-        reader_link, rater_link = (
-            f"/join/{invite(open_study(study), name, role)[0]}"
-            for name, role in (("reader", Role.VIEWER), (rater, Role.RATER))
-        )
-        return [asyncio.run(_visit_all(desk, link, app.routes)) for link in (reader_link, rater_link, desk.lead_link)]
+        people = [("reader", Role.VIEWER), *((rater, Role.RATER) for rater in raters)]
+        links = [f"/join/{invite(open_study(study), name, role)[0]}" for name, role in people]
+        return [asyncio.run(_visit_all(desk, link, app.routes)) for link in (*links, desk.lead_link)]
 
 
 async def _visit_all(desk: Serving, link: str, routes: Sequence[BaseRoute]) -> dict[str, RouteTimes]:

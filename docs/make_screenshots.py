@@ -23,7 +23,6 @@ from tests.support.browser import FLAGS, find_browser
 
 from quaestor.demo.coding import ROUND
 from quaestor.demo.folder import VISITOR
-from quaestor.demo.interviews import FOLDER
 from quaestor.demo.progress import build_event_printer
 from quaestor.demo.run import build_demo
 from quaestor.evidence.sources.protocol import no_progress
@@ -111,26 +110,19 @@ def take(study: Path) -> None:
         page = joined(browser, lead)
         page.goto(address, wait_until="networkidle")
         keep(page, "study")
-        browser.close()
-    take_interviews(study / FOLDER, path)
-
-
-def take_interviews(study: Path, path: str) -> None:
-    """What interviews come to, from the curve of new codes on."""
-    opened = open_study(study)
-    for account in list_people(opened).accounts:
-        remove_person(opened, account.name)
-    with serving(study) as (address, lead), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        page = joined(browser, lead)
-        page.goto(f"{address}interviews/themes", wait_until="networkidle")
-        heading = page.get_by_role("heading", name="New codes interview by interview")
-        for drawing in page.locator("main img").all():  # each comes when it is scrolled to, and moves what is below it
-            drawing.scroll_into_view_if_needed()
-            drawing.evaluate("one => one.decode()")
-        heading.evaluate("one => one.scrollIntoView()")
+        show_interview_results(page, address)
         keep(page, "interviews")
         browser.close()
+
+
+def show_interview_results(page: Page, address: str) -> None:
+    """Opens the results of interviews and scrolls to the curve of new codes."""
+    page.goto(f"{address}interviews/themes", wait_until="networkidle")
+    heading = page.get_by_role("heading", name="New codes interview by interview")
+    for drawing in page.locator("main img").all():  # each comes when it is scrolled to, and moves what is below it
+        drawing.scroll_into_view_if_needed()
+        drawing.evaluate("image => image.decode()")
+    heading.evaluate("element => element.scrollIntoView()")
 
 
 def main() -> None:

@@ -25,7 +25,6 @@ from benchmarks.desk_client import JSON, Client, csrf_in
 from benchmarks.desk_study import QUAESTOR, Serving, joined, serving
 
 from quaestor.coding.round_acts import open_by_name
-from quaestor.demo.interviews import FOLDER
 from quaestor.people.membership import invite
 from quaestor.people.roles import Role
 from quaestor.study.folder import open_study
@@ -40,7 +39,7 @@ question = "Does the turn say anything?"
 
 [[rounds]]
 round = "{ROUND}"
-items = {{ after = "turns" }}
+items = {{ strand = "turns" }}
 facets = ["{FACET}"]
 raters = ["{RATER}", "rater-2"]
 """
@@ -174,11 +173,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        study = Path(folder) / "demo" / FOLDER
+        study = Path(folder) / "demo"
         if options.demo is None:
-            subprocess.run([QUAESTOR, "demo", str(study.parent), "--no-serve"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([QUAESTOR, "demo", str(study), "--no-serve"], check=True, stdout=subprocess.DEVNULL)
         else:
-            shutil.copytree(options.demo / FOLDER, study, ignore=shutil.ignore_patterns("people.db*"))
+            shutil.copytree(options.demo, study, ignore=shutil.ignore_patterns("people.db*"))
         add_open_round(study)
         found = measure_slow_readers(study, readers=options.readers, seconds=options.seconds)
     for name, times in (("idle", found.idle), ("attacked", found.attacked)):

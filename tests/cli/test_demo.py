@@ -66,7 +66,7 @@ def refusal(*arguments: str | Path) -> str:
 def test_an_interrupt_ends_all_processes_and_the_folder_can_be_reused(tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     with demo(folder) as (running, address):
-        shown = page_with(address, "Step 2 of 16")
+        shown = page_with(address, "Step 2 of 17")
         assert "A new study in" in shown
         assert "join/" not in shown, "nobody can join before there is something to rate"
         processes = psutil.Process(running.pid).children(recursive=True)
@@ -87,7 +87,7 @@ def test_a_failure_in_the_middle_is_shown_on_the_page_and_ends_the_command(tmp_p
     with demo(tmp_path / "demo", before="ulimit -f 2000;") as (running, address):
         shown = page_with(address, "The demo stopped")
         assert "File too large" in shown
-        assert "Stopped at step 2 of 16." in shown
+        assert "Stopped at step 2 of 17." in shown
         _, errors = running.communicate(timeout=120)
         assert running.returncode == 2
     assert "File too large" in errors

@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from quaestor.base.errors import InputError, StateError
-from quaestor.demo.interviews import FOLDER, TRANSCRIPTS, build_demo_interviews
+from quaestor.coding.codebook import CODEBOOK_FILE
+from quaestor.coding.session import open_coding
+from quaestor.demo.coding import import_bundled_codebook
+from quaestor.demo.folder import create_demo_folder
+from quaestor.demo.interviews import TRANSCRIPTS, build_demo_interviews
 from quaestor.demo.progress import InterviewsCoded
+from quaestor.demo.run import STUDY
+from quaestor.demo.strands import add_strands
 from quaestor.interviews.coding.decided_passages import read_coded_passages
 from quaestor.interviews.conduct.conversation_state import ASKED, SKIPPED, read_conversation
 from quaestor.interviews.model.records import Voice
@@ -29,9 +35,13 @@ MESSAGES: list[str] = []
 
 @pytest.fixture(scope="module")
 def coded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Study, InterviewsCoded]:
-    root = tmp_path_factory.mktemp("demo")
-    outcome = build_demo_interviews(root, 7, MESSAGES.append)
-    return open_study(root / FOLDER), outcome
+    root = tmp_path_factory.mktemp("demo") / "study"
+    create_demo_folder(root, STUDY, add_strands)
+    study = open_study(root)
+    with open_coding(study) as coding:
+        import_bundled_codebook(coding, root / CODEBOOK_FILE)
+        outcome = build_demo_interviews(coding, 7, MESSAGES.append)
+    return study, outcome
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +61,9 @@ def test_the_planted_themes_are_recovered(coded: tuple[Study, InterviewsCoded], 
     assert outcome.stopped == 4
     indicators = sorted((indicator.quantity, indicator.threshold) for indicator in outcome.indicators)
     assert indicators == sorted((fields["what"], fields["threshold"]) for fields in truth.list_fields("indicator"))
-    assert MESSAGES[-2].startswith(
+    assert MESSAGES[-1].startswith(
         "36 of 36 planted codes recovered; new codes by interview: 20, 8, 5, 3, 0, 0, saturated after"
     )
-    assert MESSAGES[-1] == "The interview report: 10 tables, 3 figures; every number links to quotations"
     with open_interviews(study) as interviews:
         themes = read_themes(interviews)
     assert (themes.simulated, themes.synthetic, themes.unsettled) == (True, True, 0)
@@ -157,11 +166,11 @@ def test_no_planted_name_is_left_in_any_file_or_transcript(study: Study, truth: 
 
 def test_simulated_raters_need_the_known_codes(study: Study, tmp_path: Path) -> None:
     with open_interviews(study) as interviews, pytest.raises(StateError, match="closed"):
-        simulate_ratings(interviews.coding, "main", accuracy=1.0, confusion=0.0, seed=1)
-    with pytest.raises(StateError, match="'main' is closed"):
-        simulate_round(study, "main", study.root / TRANSCRIPTS, accuracy=1.0, seed=1)
+        simulate_ratings(interviews.coding, "interviews-main", accuracy=1.0, confusion=0.0, seed=1)
+    with pytest.raises(StateError, match="'interviews-main' is closed"):
+        simulate_round(study, "interviews-main", study.root / TRANSCRIPTS, accuracy=1.0, seed=1)
     with pytest.raises(InputError, match="name the folder"):
-        simulate_round(study, "main", tmp_path, accuracy=1.0, seed=1)
+        simulate_round(study, "interviews-main", tmp_path, accuracy=1.0, seed=1)
 
 
 def test_synthetic_interviews_are_not_mixed_with_others(study: Study, truth: InterviewTruth) -> None:

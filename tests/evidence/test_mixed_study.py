@@ -9,11 +9,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from tests.support.command_line import quaestor
-from tests.support.mixed_study import ANSWERS, SPOKEN, TURNS, WRITTEN, decide_all, mixed_study
+from tests.support.mixed_study import ANSWERS, RATERS, SPOKEN, TURNS, WRITTEN, decide_all, mixed_study
 from tests.support.small_survey import NAME
 
 from quaestor.base.errors import StateError
-from quaestor.coding.rating_files import export_decisions, export_ratings
+from quaestor.coding.rating_files import export_decisions, export_ratings, rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.round_setup import add_round
 from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import read_passed
 from quaestor.evidence.item_texts import read_item_texts
@@ -33,13 +35,21 @@ SPOKEN_WORD, WRITTEN_WORD = SPOKEN.split("-")[0], WRITTEN.split()[0]
 def study(tmp_path: Path) -> Study:
     """Decided and published, with every copy of the texts that the study makes: indexes, caches, report, handbook."""
     study = mixed_study(tmp_path / "study")
-    decide_all(study)
+    # Each respondent names another topic, so that the joint display quotes both.
+    decide_all(study, agreed={find_written_item(study): ["speed"]})
     for strand in study.in_each_strand():
         build_index(strand, no_progress)
         read_item_texts(study, read_passed(strand, -1))
     build_report(study, lambda words: None)
     make_handbook(study, no_progress)
     return study
+
+
+def find_written_item(study: Study) -> str:
+    """The answer of the first respondent."""
+    texts = read_item_texts(study, read_passed(study.in_strand(ANSWERS), -1))
+    [item] = [item for item, text in texts.items() if WRITTEN_WORD in text.body]
+    return item
 
 
 def list_files_with(study: Study, word: str) -> list[str]:
@@ -76,8 +86,7 @@ def test_nothing_that_a_withdrawn_respondent_wrote_is_kept_in_any_strand(study: 
     copies = list_files_with(study, WRITTEN_WORD)
     assert copies, "quoted in the report"
     assert {path.partition("/")[0].removesuffix("-wal") for path in copies} == {"published", "answers.db"}
-    texts = read_item_texts(study, read_passed(study.in_strand(ANSWERS), -1))
-    [item] = [item for item, text in texts.items() if WRITTEN_WORD in text.body]
+    item = find_written_item(study)
     with open_surveys(study) as surveys:
         erase_response(surveys, NAME, parse_item(item)[1], "asked by mail")
     assert list_files_with(study, WRITTEN_WORD) == []
@@ -101,6 +110,30 @@ def test_a_report_that_may_quote_a_respondent_who_withdrew_meanwhile_is_not_publ
     with pytest.raises(StateError, match="a respondent withdrew while the report was generated: rebuild it"):
         build_report(study, withdraw_once)
     assert not (study.published / "report").exists()
+
+
+def test_turns_that_are_coded_as_a_whole_count_by_participant_and_are_quoted_only_if_allowed(tmp_path: Path) -> None:
+    study = mixed_study(tmp_path / "study")
+    settings = {"round": "whole", "items": {"strand": TURNS}, "facets": ["topics"], "raters": list(RATERS)}
+    add_round(study, settings)
+    study = open_study(study.root)
+    open_by_name(study, "whole", None)
+    decide_all(study)
+    with open_coding(study) as coding:
+        for item in coding.state.round("whole").plan.items:
+            for rater in RATERS:
+                rate(coding, "whole", rater, item, {"topics": ["layers"]})
+    close_by_name(study, "whole", None)
+    text, strand = study.file.read_text("utf-8"), 'code = "interviews.passages", title = "Interviews", quote = true'
+    for quote in ("true", "false"):
+        study.file.write_text(text.replace(strand, f'code = "whole.topics", quote = {quote}'), "utf-8")
+        with open_coding(open_study(study.root)) as coding:
+            joint = compute_joint_display(coding)
+        assert joint is not None
+        turns = joint.strands[2]
+        assert (turns.unit, sorted(turns.units), turns.share_of("layers").count) == ("participants", ["P1", "P2"], 2)
+        assert list(turns.examples) == (["layers"] if quote == "true" else [])
+        assert all(example.endswith(("(P1)", "(P2)")) for example in turns.examples.values())
 
 
 def test_ratings_and_decisions_of_every_strand_go_out_and_back_in(study: Study, tmp_path: Path) -> None:

@@ -146,12 +146,15 @@ def answer_of(name: str, item: str) -> Any:
     return ["layers"] if name == "answers" else "speed" if item.endswith("p2") else "layers"
 
 
-def decide_all(study: Study, differing: Mapping[str, Any] | None = None) -> None:
-    """Rates every item and closes the rounds; `differing` has other answers of rater-2, by item."""
+def decide_all(
+    study: Study, differing: Mapping[str, Any] | None = None, agreed: Mapping[str, Any] | None = None
+) -> None:
+    """Rates every item and closes the rounds; `agreed` has other answers by item, `differing` those of rater-2."""
     for name, facet in FACETS.items():
         with open_coding(study) as coding:
             for item in coding.state.round(name).plan.items:
                 for rater in RATERS:
                     other = (differing or {}).get(item) if rater == RATERS[1] else None
-                    rate(coding, name, rater, item, {facet: answer_of(name, item) if other is None else other})
+                    answer = (agreed or {}).get(item) or answer_of(name, item)
+                    rate(coding, name, rater, item, {facet: answer if other is None else other})
         close_by_name(study, name, None)

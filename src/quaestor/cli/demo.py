@@ -33,7 +33,7 @@ def demo(
     ] = True,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port to serve on; 0 picks a free one.")] = 8321,
 ) -> None:
-    """Build a complete study on synthetic evidence: dump, ingest, funnel, rounds, report; one round is left for you."""
+    """Build a complete study on synthetic posts, answers and interviews; one round is left for you."""
     if serve:
         _serve(folder, seed, port)
         return
@@ -85,19 +85,9 @@ def _serve(folder: Path, seed: int, port: int) -> None:
 def _relay_events(process: DemoProcess, page: DemoPages, folder: Path, address: str) -> None:
     """Passes the events of the building process to the page and the terminal until it finishes or fails."""
     from quaestor.demo.folder import create_join_links, drop_used_links
-    from quaestor.demo.interviews import FOLDER
-    from quaestor.demo.progress import (
-        DemoFailed,
-        DemoFinished,
-        InterviewsCoded,
-        RoundOpened,
-        SurveyOpened,
-        build_event_printer,
-    )
-    from quaestor.people.membership import create_lead_token
+    from quaestor.demo.progress import DemoFailed, DemoFinished, RoundOpened, SurveyOpened, build_event_printer
     from quaestor.study.folder import open_study
     from quaestor.web.app import make_app
-    from quaestor.web.demo.progress_pages import INTERVIEWS
 
     with progress_bar() as progress:
         print_event = build_event_printer(_print_line, progress)
@@ -110,11 +100,6 @@ def _relay_events(process: DemoProcess, page: DemoPages, folder: Path, address: 
                 _print_join_links(doors, address)
             if isinstance(event, SurveyOpened):
                 _print_line(f"   Answer the survey: {address}s/{event.name}")
-            if isinstance(event, InterviewsCoded):
-                door = create_lead_token(open_study(folder / FOLDER))
-                page.hand_over_interviews(make_app(folder / FOLDER), door)
-                link = f"{address}{INTERVIEWS[1:]}/join/{door}"
-                _print_line(f"   Join the interview study as its lead: {link}  (valid once)")
             if isinstance(event, DemoFailed):
                 page.wait_until_failure_is_shown()
                 raise event.error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,8 +26,10 @@ def require_free_folder(folder: Path) -> None:
         raise InputError(f"{folder} exists and is not an earlier demo: name another folder")
 
 
-def create_demo_folder(folder: Path, template: str) -> None:
-    """Creates the study and replaces an earlier demo.
+def create_demo_folder(
+    folder: Path, template: str, complete: Callable[[Path], None] = lambda study_folder: None
+) -> None:
+    """Creates the study, lets `complete` change its files, and replaces an earlier demo.
 
     The study has its marker file before it is moved into place, so that an interrupted demo can be replaced too.
     """
@@ -35,6 +38,7 @@ def create_demo_folder(folder: Path, template: str) -> None:
     with tempfile.TemporaryDirectory(prefix=".quaestor-", dir=folder.parent) as temporary:
         study_folder = new_study(Path(temporary) / "new", template)
         (study_folder / _MARKER_FILE).touch()
+        complete(study_folder)
         if folder.exists():
             os.replace(folder, Path(temporary) / "old")
         os.replace(study_folder, folder)

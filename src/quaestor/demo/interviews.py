@@ -1,33 +1,27 @@
-"""The demo's interviews: six synthetic interviews in a separate study, from the guide to the saturation curve."""
+"""The demo's interviews: six synthetic interviews as a strand of the study, from the guide to the saturation curve."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Protocol
 
 from quaestor.base.errors import StateError
 from quaestor.coding.agreement import find_estimate
-from quaestor.coding.codebook import import_codebook
+from quaestor.coding.model.closing import build_close_acts
 from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.rounds import build_waive_act
-from quaestor.coding.round_acts import check_gate, close_by_name, open_by_name
+from quaestor.coding.round_acts import check_gate, open_round
+from quaestor.coding.session import CodingSession
 from quaestor.demo.progress import Indicator, InterviewsCoded
 from quaestor.evidence.funnel import run_funnel
-from quaestor.evidence.ingest import ingest_source
-from quaestor.interviews.items import SOURCE, make_items
+from quaestor.interviews.items import make_items
 from quaestor.interviews.names.confirmations import answer_all_places, mark_as_read
 from quaestor.interviews.repository import Interviews, open_interviews
 from quaestor.interviews.themes.co_occurrence import compute_saturation
 from quaestor.interviews.themes.quotations import read_themes
-from quaestor.publication.report.make import build_report
-from quaestor.study.folder import Study, open_study
-from quaestor.study.templates import new_study
-from quaestor.synth.interview_truth import STUDY, InterviewTruth, synthesise_interviews
+from quaestor.synth.interview_truth import InterviewTruth, synthesise_interviews
 from quaestor.synth.simulated_interviews import ImportedInterviews, import_interviews, settle_round, simulate_coding
 
-FOLDER = "interviews"
-"""The folder of the interview study inside the demo; a study has one funnel, so the interviews need their own."""
 TRANSCRIPTS = "talks"
 INDICATOR = "indicator"
 _DETECTION_RATE = 0.93
@@ -41,33 +35,29 @@ class CountProgress(Protocol):
 
 
 def build_demo_interviews(
-    root: Path, seed: int, say: Say, count: CountProgress = lambda label, done=0, total=0: None
+    coding: CodingSession, seed: int, say: Say, count: CountProgress = lambda label, done=0, total=0: None
 ) -> InterviewsCoded:
-    """Builds the bundled interview study: imports six interviews, masks names, codes them twice and settles."""
-    study = open_study(new_study(root / FOLDER, STUDY))
+    """Adds six interviews to the study, masks names, codes the turns twice and settles the disagreements."""
+    study = coding.study
     truth = synthesise_interviews(study.root / TRANSCRIPTS, seed=seed)
     imported = import_interviews(
         study, study.root / TRANSCRIPTS, truth, lambda done, total: count("interviews", done, total)
     )
-    with open_interviews(study) as interviews:
+    with open_interviews(coding) as interviews:
         replaced = answer_all_places(interviews, confirmed=True)
         _require_masked_names(interviews, truth)
         for name in imported.interviews:
             mark_as_read(interviews, name)
         items = make_items(interviews)
     say(_format_interviews(truth, imported, replaced))
-    ingest_source(study, SOURCE)
-    run_funnel(study)
-    import_codebook(study)
-    _run_round(study, "pilot", truth, seed)
-    alpha, differing = _run_round(study, "main", truth, seed)
+    run_funnel(study.in_strand(items.strand))
+    _run_round(coding, "interviews-pilot", truth, seed)
+    alpha, differing = _run_round(coding, "interviews-main", truth, seed)
     value = "undefined" if alpha is None else f"{alpha:.2f}"
     say(f"Two simulated raters coded {items.items} turns: α {value}; {differing} disagreements were settled")
-    with open_interviews(study) as interviews:
+    with open_interviews(coding) as interviews:
         coded = _compare_codes(interviews, truth)
     say(format_outcome(coded))
-    report = build_report(study, count)
-    say(f"The interview report: {report.tables} tables, {report.figures} figures; every number links to quotations")
     return coded
 
 
@@ -84,13 +74,12 @@ def _require_masked_names(interviews: Interviews, truth: InterviewTruth) -> None
         raise StateError("a planted name was left in a transcript: please report this with the seed")
 
 
-def _run_round(study: Study, name: str, truth: InterviewTruth, seed: int) -> tuple[float | None, int]:
+def _run_round(coding: CodingSession, name: str, truth: InterviewTruth, seed: int) -> tuple[float | None, int]:
     """Opens, codes, closes and settles a round; returns α and the number of disagreements."""
-    open_by_name(study, name, None)
-    with open_interviews(study) as interviews:
-        coding = interviews.coding
+    open_round(coding, name, coding.lead)
+    with open_interviews(coding) as interviews:
         simulate_coding(interviews, name, truth, detection=_DETECTION_RATE, seed=seed)
-        close_by_name(coding, name, None)
+        coding.act(lambda state: build_close_acts(state, name, coding.lead))
         agreement, passed = check_gate(coding, name)
         if passed is False:
             reason = "the demo continues whatever its pilot gives"

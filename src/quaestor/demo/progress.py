@@ -25,6 +25,7 @@ STEPS = {
     "phrases": "Phrases",
     "phases": "Phases",
     "triplets": "Triplets",
+    "topics": "Topics in three strands",
     "report": "The report",
     "audit": "The audit",
     "handbook": "The handbook",

@@ -20,6 +20,7 @@ from quaestor.demo.progress import (
     SendEvent,
     SurveyOpened,
 )
+from quaestor.demo.strands import add_strands, code_topics, open_answer_round
 from quaestor.demo.survey import SHOWN_QUESTIONS, SURVEY, count_survey_responses, open_demo_survey
 from quaestor.evidence.funnel import run_funnel, write_funnel_svg
 from quaestor.evidence.ingest import ingest_source
@@ -42,8 +43,8 @@ def build_demo(folder: Path, seed: int, send: SendEvent) -> None:
     """
     reporter = ProgressReporter(send)
     reporter.begin("study")
-    create_demo_folder(folder, STUDY)
-    reporter.say(f"A new study in {folder}, from the bundled {STUDY}")
+    create_demo_folder(folder, STUDY, add_strands)
+    reporter.say(f"A new study in {folder}: posts, a survey and interviews on deep-learning frameworks")
     truth = _prepare_evidence(folder, seed, reporter)
     study = add_visitor_round(open_study(folder))
     with open_coding(study) as coding:
@@ -58,10 +59,12 @@ def build_demo(folder: Path, seed: int, send: SendEvent) -> None:
         send(RoundOpened())
         reporter.begin("survey")
         reporter.say(_run_survey(coding, seed))
+        open_answer_round(coding)
         send(SurveyOpened(SURVEY))
         reporter.begin("interviews")
-        send(build_demo_interviews(folder, seed, reporter.say, reporter.count))
+        send(build_demo_interviews(coding, seed, reporter.say, reporter.count))
         coded = run_rounds(coding, seed, reporter)
+        code_topics(coding, seed, reporter)
     write_svg(draw_round_curves(coded.curves, "phrases", simulated=True), study.published)
     funnel, figure = _publish(study, reporter)
     planted = [step.leaving for step in truth.funnel]
@@ -74,7 +77,8 @@ def build_demo(folder: Path, seed: int, send: SendEvent) -> None:
         f"The last step was decided by two simulated raters: the {coded.kept:,} posts they kept include "
         f"{coded.correct:,} of the {coded.planted:,} planted ones"
     )
-    send(DemoFinished((decided, f"Figures of the funnel and the curves are in {figure.parent}")))
+    joint = "The report and the handbook compare posts, open answers and interviews topic by topic"
+    send(DemoFinished((decided, joint, f"Figures of the funnel and the curves are in {figure.parent}")))
 
 
 def _prepare_evidence(folder: Path, seed: int, reporter: ProgressReporter) -> Truth:

@@ -163,20 +163,31 @@ def _planted(study: Study) -> Truth:
 
 
 def simulate_ratings(
-    coding: CodingSession, name: str, *, accuracy: float, confusion: float, seed: int, only: str | None = None
+    coding: CodingSession,
+    name: str,
+    *,
+    accuracy: float,
+    confusion: float,
+    seed: int,
+    only: str | None = None,
+    planted: TrueAnswer | None = None,
 ) -> int:
-    """Adds every missing rating of a round, or of its current set, and returns their number."""
+    """Adds every missing rating of a round, or of its current set, and returns their number.
+
+    The true answers come from the study's dump, or from `planted`; where there is none, nothing is answered.
+    """
     round_state = coding.state.round(name)
     require_open(round_state)
     if any(facet.kind == STRETCHES for facet in round_state.plan.facets):
         raise InputError(f"the round {name!r} codes transcripts: name the folder of synthetic ones with --truth")
-    truth = read_planted_truth(coding.study.root)
+    truth = read_planted_truth(coding.study.root) if planted is None else {}
     raters = {slot.rater: SimulatedRater(slot.rater, accuracy, confusion, seed) for slot in round_state.slots}
     book = coding.state.history.at(round_state.plan.codebook)
     offered = {facet.id: list(allowed_choices(facet, book)) for facet in round_state.plan.facets}
 
     def answer_facet(rater: str, facet: Facet, item: str) -> Any:
-        return raters[rater].answer(item, facet, find_true_answer(round_state, facet, item, truth), offered[facet.id])
+        right = find_true_answer(round_state, facet, item, truth) if planted is None else planted(facet, item)
+        return None if right is None else raters[rater].answer(item, facet, right, offered[facet.id])
 
     return add_missing_ratings(coding, name, answer_facet, seed=seed, only=only)
 

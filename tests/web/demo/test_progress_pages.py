@@ -16,7 +16,6 @@ from starlette.testclient import TestClient
 from tests.support.demo_makers import ALL
 from tests.support.desk import CHOSEN, HERE, QUICK, invited, post
 from tests.support.desk import browser as visitor
-from tests.support.small_interviews import a_study
 from tests.support.small_study import small_study
 from tests.support.windows import assert_for_everyone, complaints_of
 
@@ -26,7 +25,6 @@ from quaestor.coding.rating_files import rate
 from quaestor.coding.round_acts import open_by_name
 from quaestor.coding.session import open_coding
 from quaestor.demo.folder import VISITOR, JoinLinks
-from quaestor.demo.interviews import FOLDER
 from quaestor.demo.progress import (
     DemoFailed,
     DemoFinished,
@@ -38,7 +36,6 @@ from quaestor.demo.progress import (
 )
 from quaestor.demo.survey import open_demo_survey
 from quaestor.people.credentials import Passwords
-from quaestor.people.membership import create_lead_token
 from quaestor.people.roles import Role
 from quaestor.study.folder import Study, open_study
 from quaestor.web.app import make_app
@@ -103,7 +100,7 @@ def test_the_demo_page_shows_finished_running_and_future_steps(
 ) -> None:
     after(page, [*BEFORE[:4]], study)
     shown = client.get("/demo").text
-    assert "Step 2 of 16: A synthetic dump." in shown
+    assert "Step 2 of 17: A synthetic dump." in shown
     assert 'max="1000" value="250"' in shown
     assert "A new study in a folder" in shown
     assert "The handbook" in shown
@@ -201,32 +198,17 @@ def test_a_visitor_always_sees_the_next_step(tmp_path: Path) -> None:
         assert next_step(opened.get("/demo").text) == ("/report/", "Read the report")
 
 
-def test_the_interview_study_has_its_own_desk_under_the_demo_address(tmp_path: Path) -> None:
-    own = opened_study(tmp_path / "study")
-    talks = a_study(own.root / FOLDER)
-    page = DemoPages(own.root)
-    with visitor(page) as opened:
-        doors = after(page, OPENED, own)
-        assert opened.get("/talks/interviews").headers["location"] == "/demo", "there is no such desk yet"
-        after(page, [one for one in ALL if isinstance(one, InterviewsCoded)], own)
-        door = create_lead_token(talks)
-        shown = opened.get("/demo").text
-        assert "3 of 3 planted codes were found; nothing new came up after interview 2." in " ".join(shown.split())
-        assert "the loss: <strong>above 10</strong>" in shown
-        assert "/talks/" not in shown
-        page.hand_over_interviews(make_app(talks.root, passwords=Passwords(QUICK)), door)
-        assert f'href="/talks/join/{door}"' in opened.get("/demo").text
-        entered = post(opened, f"/talks/join/{door}", {"password": CHOSEN, "again": CHOSEN})
-        assert entered.headers["location"] == "/talks/"
-        listed = opened.get("/talks/interviews")
-        assert listed.status_code == 200
-        assert 'href="/talks/interviews/' in listed.text
-        assert 'href="/talks/static/desk.css"' in listed.text
-        again = opened.get("/demo").text
-        assert str(door) not in again
-        assert 'href="/talks/interviews"' in again
-        assert f"/join/{doors.lead}" in again, "the other study has a lead of its own"
-        assert opened.get("/me").headers["location"].startswith("/sign-in"), "who leads one does not lead the other"
+def test_the_demo_page_shows_the_coded_interviews_and_links_to_them(
+    page: DemoPages, client: TestClient, study: Study
+) -> None:
+    after(page, OPENED, study)
+    assert "/interviews" not in client.get("/demo").text, "they are not coded yet"
+    after(page, [event for event in ALL if isinstance(event, InterviewsCoded)], study)
+    shown = client.get("/demo").text
+    assert "3 of 3 planted codes were found; nothing new came up after interview 2." in " ".join(shown.split())
+    assert "the loss: <strong>above 10</strong>" in shown
+    assert 'href="/interviews"' in shown
+    assert 'href="/interviews/themes"' in shown
 
 
 def test_a_signed_out_visitor_sees_the_demo_page_and_must_sign_in_elsewhere(
@@ -243,12 +225,13 @@ def test_the_finished_demo_shows_planted_and_recovered_numbers(
 ) -> None:
     after(page, ALL, study)
     shown = client.get("/demo").text
-    assert "All 16 steps are done." in shown
+    assert "All 17 steps are done." in shown
     assert "data-going" not in shown
     assert "http-equiv" not in shown
     assert 'class="number differs">8<' in shown
     assert "of which two fit" in shown
     assert "All is there." in shown
+    assert 'href="/handbook/strands.html"' in shown
 
 
 def test_a_failure_is_shown_before_the_demo_process_ends(page: DemoPages, client: TestClient, study: Study) -> None:
@@ -261,7 +244,7 @@ def test_a_failure_is_shown_before_the_demo_process_ends(page: DemoPages, client
     waiting.join(timeout=30)
     assert not waiting.is_alive()
     assert "there is no room: make some" in shown
-    assert "Stopped at step 2 of 16." in shown
+    assert "Stopped at step 2 of 17." in shown
     assert "data-going" not in shown
 
 
@@ -358,7 +341,7 @@ def test_the_demo_page_updates_itself_and_keeps_the_focus(
         door.focus()
     for event in ALL[12:]:
         shown.page.record_event(event)
-    expect(opened.get_by_text("All 16 steps are done.")).to_be_visible(timeout=30_000)
+    expect(opened.get_by_text("All 17 steps are done.")).to_be_visible(timeout=30_000)
     if scripts:
         expect(door).to_be_focused(timeout=30_000)
     door.click()

@@ -18,6 +18,7 @@ from quaestor.coding.model.state import CLOSED, State
 from quaestor.coding.session import CodingSession
 from quaestor.evidence.erasure import drop_withdrawn
 from quaestor.evidence.item_texts import mask_item_text, read_item_texts
+from quaestor.interviews.model.records import find_participant
 from quaestor.interviews.repository import open_interviews
 from quaestor.interviews.themes.quotations import read_themes
 from quaestor.measures.descriptive import share
@@ -30,6 +31,11 @@ from quaestor.study.features import open_known_names
 from quaestor.study.settings.publication import JointStrandSettings
 from quaestor.surveys.open_answers import find_excluded_answers, parse_response
 
+_UNITS: Mapping[str, tuple[str, Callable[[str], str | None]]] = {
+    SURVEYS: ("respondents", parse_response),
+    INTERVIEWS: ("participants", find_participant),
+}
+"""By origin of a round: what is counted, and the function that finds it by item; other items are posts."""
 _EXCERPT = 160
 _WORDS = (
     "The codes of one codebook in each strand: how many of its units mention a code, with a 95 % interval (Wilson). "
@@ -155,12 +161,12 @@ def _count_strand(
         notes = _list_notes(coding.state, name, facet, title)
         return StrandCodes(title, "participants", units, _by_code(mentions), examples, notes)
     decided = _decided_codes(coding, name, facet)
-    is_survey = round_state.plan.origin == SURVEYS
-    unit_of = {item: parse_response(item) if is_survey else item for item in decided}
+    unit, find_unit = _UNITS.get(round_state.plan.origin, ("posts", str))
+    is_private = round_state.plan.origin in _UNITS
+    unit_of = {item: find_unit(item) or item for item in decided}
     mentions = [(row_of(code), unit_of[item]) for item, codes in decided.items() for code in codes]
-    if settings.quote or not is_survey:
-        examples = _read_examples(coding, decided, row_of, as_quote=is_survey)
-    unit = "respondents" if is_survey else "turns" if round_state.plan.origin == INTERVIEWS else "posts"
+    if settings.quote or not is_private:
+        examples = _read_examples(coding, decided, row_of, as_quote=is_private)
     units = frozenset(unit_of.values())
     return StrandCodes(title, unit, units, _by_code(mentions), examples, _list_notes(coding.state, name, facet, title))
 
@@ -220,10 +226,15 @@ def _read_examples(
     with open_known_names(coding) as mask:
         masked = {item: mask_item_text(mask, text) for item, text in texts.items()}
     return {
-        row: f"“{_shorten(masked[item].body)}”" if as_quote else _shorten(html.escape(masked[item].title))
+        row: _quote(item, masked[item].body) if as_quote else _shorten(html.escape(masked[item].title))
         for row, item in item_by_row.items()
         if item in masked
     }
+
+
+def _quote(item: str, body: str) -> str:
+    participant = find_participant(item)
+    return f"“{_shorten(body)}”{f' ({participant})' if participant else ''}"
 
 
 def _shuffled(name: str) -> str:

@@ -27,7 +27,7 @@ from starlette.types import Message, Receive, Scope, Send
 from quaestor import __version__
 from quaestor.demo.progress import DemoProgress, Event
 from quaestor.render.design_tokens import ICON, TOKENS
-from quaestor.web.security.headers import HEADERS, PathPrefix, SecurityHeaders
+from quaestor.web.security.headers import HEADERS, SecurityHeaders
 
 if TYPE_CHECKING:
     from quaestor.demo.folder import JoinLinks
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 
 PAGE = "/demo"
-INTERVIEWS = "/talks"
-"""Path of the desk of the demo's interviews, which are a separate study."""
 HOSTS = ("127.0.0.1", "localhost")
 """Host names that the demo answers to; any other is refused, against DNS rebinding."""
 _HERE = Path(str(resources.files("quaestor.web")))
@@ -67,14 +65,12 @@ class DemoPages:
         self._way = DemoProgress()
         self._desk: Starlette | None = None
         self._doors: JoinLinks | None = None
-        self._talks: Starlette | None = None
-        self._talks_door: str | None = None
         self._templates = _templates()
         self._looked = float("-inf")
         self._failure_shown = threading.Event()
         self._lasting = AsyncExitStack()
         self._entering = asyncio.Lock()
-        self._entered_desks: set[int] = set()
+        self._is_desk_started = False
         safe = [Middleware(SecurityHeaders)]
         self._pages = Starlette(
             routes=[
@@ -97,11 +93,6 @@ class DemoPages:
         desk.state.demo_step = self._find_next_step
         self._desk, self._doors = desk, doors
 
-    def hand_over_interviews(self, desk: Starlette, door: str | None) -> None:
-        """Makes the desk of the interviews available; thread-safe."""
-        desk.state.demo_step = self._find_next_step
-        self._talks, self._talks_door = desk, door
-
     def wait_until_failure_is_shown(self, seconds: float = 3.0) -> None:
         """Waits until an open page has polled once more."""
         if time.monotonic() - self._looked < _WATCHED:
@@ -109,50 +100,36 @@ class DemoPages:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
-        talks = path == INTERVIEWS or path.startswith(f"{INTERVIEWS}/")
-        desk = await self._start_desk(self._talks if talks else self._desk) if scope["type"] == "http" else None
+        desk = await self._start_desk() if scope["type"] == "http" else None
         if desk is None or path == PAGE:
             await self._pages(scope, receive, send)
-        elif talks:
-            await PathPrefix(desk, INTERVIEWS)(
-                scope, receive, _redirect_sign_in(send) if path == f"{INTERVIEWS}/" else send
-            )
         else:
             await desk(scope, receive, _redirect_sign_in(send) if path == "/" else send)
 
-    async def _start_desk(self, desk: Starlette | None) -> Starlette | None:
-        """Starts the lifespan of a desk, as a server would."""
-        if desk is None or id(desk) in self._entered_desks:
+    async def _start_desk(self) -> Starlette | None:
+        """Starts the lifespan of the desk, as a server would."""
+        desk = self._desk
+        if desk is None or self._is_desk_started:
             return desk
         async with self._entering:
-            if id(desk) not in self._entered_desks:
+            if not self._is_desk_started:
                 await self._lasting.enter_async_context(desk.router.lifespan_context(desk))
-                self._entered_desks.add(id(desk))
+                self._is_desk_started = True
         return desk
 
     @asynccontextmanager
     async def _run_lifespan(self, app: Starlette) -> AsyncIterator[None]:
         async with self._lasting:
             yield
-            for desk in (self._desk, self._talks):
-                await self._start_desk(desk)  # also closes a desk that was never requested
+            await self._start_desk()  # also closes a desk that was never requested
 
     async def _page(self, request: Request) -> Response:
         way, doors = self._way, self._doors
         self._looked = time.monotonic()
         left = None if doors is None else await run_in_threadpool(self._find_unused_links, doors)
         so_far = await run_in_threadpool(self._survey_so_far) if way.survey and doors is not None else None
-        talks = await run_in_threadpool(self._find_unused_interview_link) if self._talks is not None else None
         following = await run_in_threadpool(self._find_next_step)
-        context = {
-            "next_step": following,
-            "way": way,
-            "doors": left,
-            "survey": so_far,
-            "talks": self._talks is not None,
-            "talks_door": talks,
-        }
-        context |= {"interviews_path": INTERVIEWS, "version": __version__}
+        context = {"next_step": following, "way": way, "doors": left, "survey": so_far, "version": __version__}
         shown = self._templates.TemplateResponse(request, "under_way.html", context, headers=_SCRIPTED)
         if way.failure:
             self._failure_shown.set()
@@ -169,22 +146,14 @@ class DemoPages:
         visitor = VisitorProgress(links, () if links.visitor else desk.state.list_left(VISITOR))
         if not links.visitor and not visitor.left:
             survey = self._survey_so_far() if self._way.survey else None
-            talks = self._find_unused_interview_link() if self._talks is not None else None
-            visitor = VisitorProgress(links, (), survey is None or survey.people > 0, talks)
-        return choose_next_step(self._way, visitor, INTERVIEWS)
+            visitor = VisitorProgress(links, (), survey is None or survey.people > 0)
+        return choose_next_step(self._way, visitor)
 
     def _find_unused_links(self, doors: JoinLinks) -> JoinLinks:
         from quaestor.demo.folder import drop_used_links
         from quaestor.study.folder import open_study
 
         return drop_used_links(open_study(self._folder), doors)
-
-    def _find_unused_interview_link(self) -> str | None:
-        from quaestor.demo.folder import find_usable_link
-        from quaestor.demo.interviews import FOLDER
-        from quaestor.study.folder import open_study
-
-        return find_usable_link(open_study(self._folder / FOLDER), self._talks_door)
 
     def _survey_so_far(self) -> SurveyCounts | None:
         from quaestor.demo.survey import count_survey_responses
@@ -211,7 +180,7 @@ def _redirect_sign_in(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            if headers.get("location", "").startswith(("/sign-in", f"{INTERVIEWS}/sign-in")):
+            if headers.get("location", "").startswith("/sign-in"):
                 headers["location"] = PAGE
         await send(message)
 
@@ -246,15 +215,10 @@ class VisitorProgress:
     left: tuple[tuple[str, int], ...] = ()
     """The visitor's round with the number of posts that are not rated; empty once all are."""
     survey_answered: bool = False
-    interview_link: str | None = None
-    """The unused link to the desk of the interviews."""
 
 
-def choose_next_step(demo: DemoProgress, visitor: VisitorProgress, interviews: str) -> VisitorStep | None:
-    """Returns the first thing that the visitor has not done; none if the demo stopped or has no desk yet.
-
-    `interviews` is the path of the desk of the interviews.
-    """
+def choose_next_step(demo: DemoProgress, visitor: VisitorProgress) -> VisitorStep | None:
+    """Returns the first thing that the visitor has not done; none if the demo stopped or has no desk yet."""
     links = visitor.links
     if demo.failure or links is None:
         return None
@@ -266,8 +230,6 @@ def choose_next_step(demo: DemoProgress, visitor: VisitorProgress, interviews: s
         return VisitorStep("Answer the survey", f"/s/{demo.survey}")
     if links.lead:
         return VisitorStep("Sign in as the lead and see the whole study", f"/join/{links.lead}")
-    if visitor.interview_link:
-        return VisitorStep("Sign in as the lead of the interviews", f"{interviews}/join/{visitor.interview_link}")
     if demo.is_running:
         return VisitorStep("Follow the remaining steps until the report is built", "/demo#steps-heading")
     return VisitorStep("Read the report", "/report/")
