@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.support.command_line import in_this_process
+from tests.support.desk import QUICK, closing_app, post, signed_in
 from tests.support.made_once import study_of
 from tests.support.settling import settle_with_assents
 
@@ -22,9 +23,12 @@ from quaestor.coding.round_acts import close_by_name, open_by_name, reopen_by_na
 from quaestor.coding.session import open_coding
 from quaestor.evidence.funnel import last_result, run_funnel
 from quaestor.evidence.step_items import list_step_items, trace_item
+from quaestor.people.credentials import Passwords
+from quaestor.people.roles import Role
 from quaestor.publication.publication import Publication, compute_publication, open_computed
 from quaestor.publication.results.threats import list_threats
 from quaestor.study.folder import Study, open_study
+from quaestor.web.app import make_app
 
 STUDY = """
 [study]
@@ -185,6 +189,21 @@ def test_a_report_over_undecided_items_exits_1_unless_they_are_left_out(tmp_path
         assert [decision.how for decision in coding.state.round("main").last_decisions("topic").values()].count(
             "single"
         ) == 4
+
+
+def test_the_lead_leaves_undecided_items_out_at_the_desk(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study")
+    rate_all(study, missing=4)
+    close_by_name(study, "main", None, "rater-2 left", final=True)
+    with closing_app(make_app(study.root, passwords=Passwords(QUICK))) as app:
+        lead = signed_in(app, study.root, Role.LEAD)
+        assert "Leave out what is not decided yet" not in lead.get("/results").text
+        assert post(lead, "/results/make", {}, "/results").status_code == 303
+        assert "19 items are undecided" in app.state.remaking.wait().failed
+        assert "Leave out what is not decided yet" in lead.get("/results").text
+        assert post(lead, "/results/make", {"undecided": "leave-out"}, "/results").status_code == 303
+        assert app.state.remaking.wait().failed == ""
+    assert "19 items are undecided and left out" in (study.published / "report" / "index.html").read_text("utf-8")
 
 
 def test_excluded_items_are_counted_only_in_a_table_that_asks_for_them(tmp_path: Path) -> None:

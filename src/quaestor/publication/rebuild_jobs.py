@@ -33,13 +33,13 @@ class RebuildJobs:
     def progress(self) -> RebuildProgress:
         return self._progress
 
-    def begin(self, names: Sequence[str]) -> None:
+    def begin(self, names: Sequence[str], *, leave_out_undecided: bool = False) -> None:
         """Starts to rebuild the named publications; does nothing if a build is running."""
         with self._lock:
             if self._progress.running or not names:
                 return
             self._progress = RebuildProgress(True, "starting")
-            self._process = BackgroundProcess(_build_publications, self._root, tuple(names))
+            self._process = BackgroundProcess(_build_publications, self._root, tuple(names), leave_out_undecided)
             self._listener = threading.Thread(target=self._listen, args=(self._process,), daemon=True)
             self._listener.start()
 
@@ -68,7 +68,7 @@ class RebuildJobs:
         self.wait()
 
 
-def _build_publications(root: Path, names: Sequence[str], send_message: SendMessage) -> None:
+def _build_publications(root: Path, names: Sequence[str], leave_out_undecided: bool, send_message: SendMessage) -> None:
     from quaestor.publication.audit.printed import read_printed
     from quaestor.publication.handbook.make import make_handbook
     from quaestor.publication.report.make import build_report
@@ -77,7 +77,9 @@ def _build_publications(root: Path, names: Sequence[str], send_message: SendMess
     study = open_study(root)
     for name in names:
         if name == "report":
-            build_report(study, lambda words: send_message(f"The report: {words}"))
+            build_report(
+                study, lambda words: send_message(f"The report: {words}"), leave_out_undecided=leave_out_undecided
+            )
         elif len(names) == 1 or study.settings.results.code or read_printed(study) is not None:
             # A study with interviews only has a report, but no handbook.
             make_handbook(study, lambda what, done, total: send_message(f"The handbook: {what}"))

@@ -34,6 +34,7 @@ from quaestor.publication.rebuild_jobs import RebuildJobs
 from quaestor.surveys.pages.overview import survey_lines
 from quaestor.web.navigation import link_to
 from quaestor.web.page import Pages, require_visitor
+from quaestor.web.security.forms import read_fields
 from quaestor.web.study_session import StudySession
 from quaestor.web.thread_pools import run_in_pool
 
@@ -102,8 +103,9 @@ class ResultPages(Pages):
             )
 
     async def make(self, request: Request) -> Response:
-        """Rebuilds all publications."""
-        self._rebuild_jobs.begin(PUBLISHED)
+        """Rebuilds all publications; undecided items stop the report, unless they are to be left out."""
+        fields = await read_fields(request)
+        self._rebuild_jobs.begin(PUBLISHED, leave_out_undecided=fields.get("undecided") == "leave-out")
         return self.go(request, "results")
 
     async def packed(self, request: Request) -> Response:
