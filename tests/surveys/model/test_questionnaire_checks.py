@@ -171,6 +171,7 @@ GRAVE = [
     ('title = "Tools"', 'title = "Tools"\nstrata = ["a", "a"]', "survey", "the stratum 'a' is listed twice"),
 ]  # fmt: skip
 LOOK = [
+    ('id = "order"', 'id = "language"', "question language", "exports have a column 'language' of their own"),
     ('answers = ["rq1"]', "", "research rq1", 'add answers = ["rq1"] to a question'),
     ('rq1 = "Which tools?"', 'rq1 = ""', "research rq1", "has no text"),
     ('"None"]', '{label = "None", alone = true}]', "question size", "'none' is `alone`, which has no effect"),

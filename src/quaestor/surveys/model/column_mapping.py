@@ -19,11 +19,12 @@ from quaestor.surveys.model.tidy_layout import TIDY, Layout
 
 WEIGHT = "response:weight"
 """The column of weights in an export; no question has a column of this name, because its id has no colon."""
-_OWN = (
+OWN_COLUMNS = (
     "response", "version", "stratum", "language", "day", "seconds", "seed", "source", "synthetic", "standing", "kept",
     WEIGHT,
     "pages:order",
 )  # fmt: skip
+"""Columns of an export that are no answers."""
 LISTED = 12
 """Maximum number of names in a message."""
 
@@ -122,7 +123,7 @@ def is_own_tidy(columns: Sequence[str]) -> bool:
 def own_mapping(layout: Layout, version: int, columns: Sequence[str]) -> ColumnMapping:
     """Returns the mapping for one version in a wide export of Quaestor, whose cells contain codes."""
     parts: dict[str, CellPart] = {}
-    own = [name for name in _OWN if name in columns]
+    own = [name for name in OWN_COLUMNS if name in columns]
     for column in layout.columns():
         question = layout.question_in(version, column.question.id)
         if column.holds == MISSING and column.code:

@@ -12,6 +12,7 @@ from datetime import date
 
 from quaestor.base.errors import Problem
 from quaestor.base.names import join_with_or, sort_by_similarity, suggest
+from quaestor.surveys.model.column_mapping import OWN_COLUMNS
 from quaestor.surveys.model.conditions import Condition
 from quaestor.surveys.model.flow import find_placeholders, group_shuffled_pages
 from quaestor.surveys.model.paths import Reach, find_reach
@@ -24,6 +25,9 @@ def question_problems(question: Question) -> Iterator[Problem]:
     where = f"question {question.id}"
     if not question.text.strip():
         yield Problem(where, "it has no text: write one")
+    if question.id in OWN_COLUMNS:
+        words = f"exports have a column {question.id!r} of their own, so a wide one cannot be imported again"
+        yield Problem(where, f"{words}: give the question another id", grave=False)
     yield from kind_of(question).check_options(question)
     yield from kind_of(question).check_keys(question)
     yield from _options(question, where)
