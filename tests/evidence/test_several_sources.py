@@ -14,6 +14,10 @@ import pytest
 from tests.support.small_survey import NAME, QUESTIONNAIRE, answered, fielded
 
 from quaestor.base.errors import QuaestorError, SettingsError, StateError
+from quaestor.coding.codebook import import_codebook
+from quaestor.coding.rating_files import rate
+from quaestor.coding.round_acts import close_by_name, open_by_name
+from quaestor.coding.session import open_coding
 from quaestor.evidence.erasure import drop_withdrawn
 from quaestor.evidence.facts_cache import find_facts_in_strands, find_item_facts
 from quaestor.evidence.funnel import last_result, read_passed, run_funnel
@@ -26,8 +30,33 @@ from quaestor.evidence.text_index import build_index
 from quaestor.study.features import study_status
 from quaestor.study.folder import Study, open_study
 from quaestor.study.settings.coding import ItemConditions
+from quaestor.surveys.lifecycle import close_survey, open_surveys
 from quaestor.surveys.open_answers import make_items
+from quaestor.surveys.report_section import SurveySection
 
+CODEBOOK = """
+name = "themes"
+
+[[facet]]
+id = "theme"
+levels = ["theme"]
+
+[[code]]
+id = "layers"
+facet = "theme"
+name = "custom layers"
+"""
+ROUND = """
+[facets.theme]
+kind = "single"
+codes = "theme"
+
+[[rounds]]
+round = "themes"
+items = { after = "open answers" }
+facets = ["theme"]
+raters = ["rater-1", "rater-2"]
+"""
 SITES = ("datascience", "stats")
 STEPS = """
 [families]
@@ -356,3 +385,19 @@ def test_open_answers_of_two_surveys_are_one_strand_and_stay_private(tmp_path: P
     assert not (study.funnel_folder / "candidates.parquet").exists()
     assert not (study.funnel_folder / "search").exists()
     assert {trace_item(study, item)["source"] for item in items} == {f"{NAME}-hardest", f"{other}-hardest"}
+    (tmp_path / "codebook.toml").write_text(CODEBOOK, "utf-8")
+    file.write_text(file.read_text("utf-8") + ROUND, "utf-8")
+    import_codebook(open_study(tmp_path))
+    open_by_name(open_study(tmp_path), "themes", None)
+    with open_coding(open_study(tmp_path)) as coding:
+        assert set(coding.state.round("themes").plan.items) == set(items)
+        for item in items:
+            for rater in ("rater-1", "rater-2"):
+                rate(coding, "themes", rater, item, {"theme": "layers"})
+    close_by_name(open_study(tmp_path), "themes", None)
+    with open_surveys(open_study(tmp_path)) as surveys:
+        for name in (NAME, other):
+            close_survey(surveys, name)
+        part = SurveySection().build(surveys.coding, (), lambda message: None)
+    titles = [[table.title for table in section.tables if "Themes" in table.title] for section in part.sections]
+    assert titles == [[f"Themes of open answers to {NAME} and {other}: theme"]] * 2

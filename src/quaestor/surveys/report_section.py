@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from quaestor.base.errors import StateError
+from quaestor.base.names import join_with_and
 from quaestor.coding.model.records import SURVEYS
 from quaestor.coding.model.state import CLOSED as ROUND_CLOSED
 from quaestor.coding.model.state import State
@@ -141,8 +142,8 @@ def _list_themes(coding: CodingSession, name: str, unsettled: list[str]) -> Iter
 
     for round_state in list(coding.state.rounds.values()):
         plan = round_state.plan
-        is_about = plan.origin == SURVEYS and any(parse_item(item)[0] == name for item in plan.items)
-        if not is_about or round_state.status != ROUND_CLOSED or plan.kind != "main":
+        surveys = sorted({parse_item(item)[0] for item in plan.items}) if plan.origin == SURVEYS else []
+        if name not in surveys or round_state.status != ROUND_CLOSED or plan.kind != "main":
             continue
         for facet in plan.facets:
             if facet.kind not in ("single", "multiple"):
@@ -152,5 +153,6 @@ def _list_themes(coding: CodingSession, name: str, unsettled: list[str]) -> Iter
             except StateError as error:
                 unsettled.append(f"Themes of the round {plan.round} are left out: {error}.")
                 continue
-            title = f"Themes of open answers: {facet.id}"
+            answers = f"open answers to {join_with_and(surveys)}" if len(surveys) > 1 else "open answers"
+            title = f"Themes of {answers}: {facet.id}"
             yield replace(themes_table(themes), id=f"themes-{plan.round}-{facet.id}", title=title)
