@@ -241,7 +241,11 @@ def _write_drops(run: _Run) -> ir.Table:
     unfinished = target.with_name(f".{target.name}")
     (ibis.union(*drops) if len(drops) > 1 else drops[0]).to_parquet(str(unfinished))
     if len(drops) > 1:
-        _refuse_repeated_ids(run, run.connection.read_parquet(str(unfinished)))
+        try:
+            _refuse_repeated_ids(run, run.connection.read_parquet(str(unfinished)))
+        except StateError:
+            unfinished.unlink()
+            raise
     fsync(unfinished)
     unfinished.replace(target)
     return run.connection.read_parquet(str(target))
