@@ -9,7 +9,7 @@ import pytest
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import BackgroundHasher, hash_file, lock_folder, write_atomically
-from quaestor.base.names import join_with_or, sort_by_similarity
+from quaestor.base.names import join_with_and, join_with_or, sort_by_similarity
 from quaestor.base.toml import MAX_BYTES, read_toml
 
 
@@ -62,6 +62,7 @@ def test_the_most_similar_name_comes_first() -> None:
     assert join_with_or(["a", "b", "c"]) == "a, b or c"
     assert join_with_or(["a"]) == "a"
     assert join_with_or([]) == ""
+    assert [join_with_and(words) for words in ([], ["a"], ["a", "b", "c"])] == ["nothing", "a", "a, b and c"]
 
 
 def test_a_settings_file_over_the_size_limit_is_refused(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def links(study: Study) -> Iterator[tuple[str, str]]:
     yield "the items of a step", list_step_items(study, "all", dropped=False, limit=1)[0].link
     yield "the path of an item", trace_item(study, _ITEM)["link"]
     yield "the sheet of a rater", read_item_texts(study, [_ITEM])[_ITEM].link
-    yield "the results", read_item_facts(study, [_ITEM])[0].link
+    yield "the results", read_item_facts(study, "posts", [_ITEM])[0].link
     lead = Viewer(study.settings.study.lead, Role.LEAD)
     head, (row,) = export_rows(Search(study, None, build_index(study, no_progress), lead), Query())
     yield "an export of a search", str(dict(zip(head[0], row, strict=True))["link"])

@@ -417,7 +417,7 @@ def copy_as_earlier_versions(study: Study) -> Study:
     assert manifest is not None
     result = older.funnel_folder / "funnel.json"
     document = json.loads(result.read_text("utf-8"))
-    document["fingerprint"] = compute_fingerprint(older, manifest)
+    document["fingerprint"] = compute_fingerprint(older, [manifest])
     document["result"]["steps"][0]["kept_examples"][0]["body"] = "words to be forgotten"
     result.write_text(json.dumps(document), "utf-8")
     pq.write_table(pa.table({"body": ["something to be forgotten"]}), older.funnel_folder / "candidates.parquet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 
@@ -20,6 +20,11 @@ def join_with_or(names: Iterable[str]) -> str:
     """Returns names as `a, b or c`."""
     parts = list(names)
     return f"{', '.join(parts[:-1])} or {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def join_with_and(words: Sequence[str]) -> str:
+    """Returns words as `a, b and c`; `nothing` if there are none."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else "nothing"
 
 
 def suggest(name: str, allowed: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from quaestor.base.files import remove
 from quaestor.evidence.dataset import MANIFEST, read_manifest
 from quaestor.evidence.funnel import CANDIDATES, DROPPED_AT_FILE, RESULT, run_funnel
 from quaestor.evidence.item_text_cache import cache_folder
+from quaestor.evidence.live_items import has_live_source
 from quaestor.evidence.text_index import index_folder
 from quaestor.study.features import features, find_live_feature, find_live_source
 from quaestor.study.folder import Study, open_study
@@ -57,7 +58,7 @@ def _is_copy(study: Study, manifest: Path, kind: str) -> bool:
 
 def _is_source_of(strand: Study, kind: str) -> bool:
     with suppress(SettingsError):
-        return _is_kind(strand, strand.funnel_source(), kind)
+        return any(_is_kind(strand, source, kind) for source in strand.funnel_sources())
     return False
 
 
@@ -121,7 +122,7 @@ def _run_live_funnels(study: Study) -> None:
     for strand in study.in_each_strand():
         with suppress(QuaestorError, OSError, duckdb.Error):
             has_run = (strand.funnel_folder / DROPPED_AT_FILE).exists()
-            if has_run and find_live_source(strand, strand.funnel_source()) is not None:
+            if has_run and has_live_source(strand):
                 run_funnel(strand)
 
 
@@ -140,8 +141,8 @@ EVIDENCE = "evidence"
 def find_origin(study: Study) -> str:
     """Returns which feature has the items of the study's funnel, or `EVIDENCE`; empty if it has no source yet."""
     with suppress(SettingsError):
-        feature = find_live_feature(study, study.funnel_source())
-        return feature.name if feature else EVIDENCE
+        live_features = (find_live_feature(study, source) for source in study.funnel_sources())
+        return next((feature.name for feature in live_features if feature), EVIDENCE)
     return ""
 
 

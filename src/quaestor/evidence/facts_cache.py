@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import astuple, fields, replace
 from datetime import datetime
@@ -26,15 +26,21 @@ from quaestor.study.folder import Study
 
 
 def find_item_facts(study: Study, items: Collection[str]) -> dict[str, ItemFacts]:
-    """Returns the facts about items by their id; unknown ids are omitted."""
-    source = study.results_source()
-    key = _stamp_source(study, source, repr(study.settings.attributes).encode() + study.file.read_bytes())
+    """Returns the facts about items of the results by their id; unknown ids are omitted."""
+    strand, facts = study.in_results_strand(), dict[str, ItemFacts]()
+    for source in strand.results_sources():
+        facts |= _find_facts_in_source(strand, source, items)
+    return facts
+
+
+def _find_facts_in_source(study: Study, source: str, items: Collection[str]) -> dict[str, ItemFacts]:
+    key = _stamp_sources(study, (source,), repr(study.settings.attributes).encode() + study.file.read_bytes())
     path = study.evidence / "made" / f"item-facts-{source}.json"
     if not key:
-        return {facts.item: facts for facts in read_item_facts(study, items)}
+        return {facts.item: facts for facts in read_item_facts(study, source, items)}
     cached = _read_facts(path, key)
     if cached is None or not cached.keys() >= set(items):
-        cached = dict.fromkeys(items) | {facts.item: facts for facts in read_item_facts(study, items)}
+        cached = dict.fromkeys(items) | {facts.item: facts for facts in read_item_facts(study, source, items)}
         rows = [[item, None if facts is None else astuple(facts)] for item, facts in cached.items()]
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps({"key": key, "rows": rows}, default=datetime.isoformat).encode())
@@ -49,19 +55,19 @@ def find_facts_in_strands(study: Study, items: Iterable[str]) -> dict[str, ItemF
     facts: dict[str, ItemFacts] = {}
     for name, own_items in items_by_strand.items():
         strand = study.in_strand(name)
-        results = study.settings.results.model_copy(update={"source": strand.funnel_source()})
-        settings = study.settings.model_copy(update={"results": results, "attributes": {}})
-        facts |= find_item_facts(replace(strand, settings=settings), own_items)
+        without_columns = replace(strand, settings=study.settings.model_copy(update={"attributes": {}}))
+        for source in strand.funnel_sources():
+            facts |= _find_facts_in_source(without_columns, source, own_items)
     return facts
 
 
 def find_arrays(
     study: Study, name: str, file: Callable[[], Path], settings: object, compute: Callable[[], Mapping[str, Floats]]
 ) -> Mapping[str, Floats]:
-    """Returns arrays that are computed from the funnel's source, from a file and from settings with an exact `repr`."""
-    if not _stamp_source(study, study.funnel_source(), b""):
+    """Returns arrays that are computed from the funnel's sources, a file and settings with an exact `repr`."""
+    if not _stamp_sources(study, study.funnel_sources(), b""):
         return compute()
-    key = _stamp_source(study, study.funnel_source(), file().read_bytes() + repr(settings).encode())
+    key = _stamp_sources(study, study.funnel_sources(), file().read_bytes() + repr(settings).encode())
     path = study.evidence / "made" / f"{name}.npz"
     # A damaged file counts as missing; nothing in it is executed.
     with suppress(OSError, ValueError, KeyError, EOFError), np.load(path, allow_pickle=False) as stored:
@@ -74,12 +80,14 @@ def find_arrays(
     return arrays
 
 
-def _stamp_source(study: Study, source: str, more: bytes) -> str:
-    """Returns a stamp of a source's evidence and more inputs; empty if its evidence must not be cached."""
-    manifest = study.evidence_of(source) / MANIFEST
-    if find_live_source(study, source) is not None or not manifest.is_file():
+def _stamp_sources(study: Study, sources: Sequence[str], more: bytes) -> str:
+    """Returns a stamp of the evidence of sources and more inputs; empty if any of the evidence must not be cached."""
+    manifests = [study.evidence_of(source) / MANIFEST for source in sources]
+    is_live = any(find_live_source(study, source) is not None for source in sources)
+    if is_live or not all(manifest.is_file() for manifest in manifests):
         return ""
-    return hashlib.sha256(__version__.encode() + manifest.read_bytes() + more).hexdigest()
+    content = b"".join(manifest.read_bytes() for manifest in manifests)
+    return hashlib.sha256(__version__.encode() + content + more).hexdigest()
 
 
 def _read_facts(path: Path, key: str) -> dict[str, ItemFacts | None] | None:

@@ -11,15 +11,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy, write_atomically
+from quaestor.base.names import join_with_and
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, count_items_per_step, describe_step, shuffle_key
 from quaestor.evidence.ingest import evidence_stamp, file_stamp
 from quaestor.evidence.items import (
+    SOURCE,
     add_identity,
     choose_rows,
     identity_schema,
@@ -29,11 +32,13 @@ from quaestor.evidence.items import (
     read_answers,
     read_items,
     read_left_out,
+    select_drops,
 )
 from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 from quaestor.evidence.live_items import (
-    explain_no_evidence,
+    has_live_source,
     live_stamp,
+    read_funnel_manifests,
     read_source_manifest,
     select_live_items,
 )
@@ -70,13 +75,21 @@ def _read_kept_items(study: Study, session: Session[Any] | None = None) -> dict[
 
 
 @dataclass(frozen=True)
+class _OpenSource:
+    """A source of a funnel with its open evidence."""
+
+    name: str
+    manifest: Manifest
+    items: ir.Table
+
+
+@dataclass(frozen=True)
 class _Run:
     """A funnel with its open evidence, while it runs."""
 
     study: Study
-    manifest: Manifest
+    sources: tuple[_OpenSource, ...]
     connection: Backend
-    items: ir.Table
     steps: tuple[StepSettings, ...]
     pending: tuple[StepSettings, ...]
     decided: dict[str, list[str]]
@@ -86,32 +99,34 @@ class _Run:
     """Whether the items are read from a private file, whose words are not copied."""
 
     @property
-    def evidence(self) -> Path:
-        return self.study.evidence_of(self.study.funnel_source())
-
-    @property
     def seed(self) -> int:
         return self.study.settings.study.seed
 
     @property
+    def items(self) -> dict[str, ir.Table]:
+        """The items by source."""
+        return {source.name: source.items for source in self.sources}
+
+    @property
     def left_out(self) -> int:
-        """How many questions the ingest skipped by tag, if the first step selects exactly the same tags."""
-        if "posts" not in self.manifest.tables or not self.steps or not self.manifest.settings.get("tags"):
+        """How many questions the ingest of all sources skipped by tag, of those that the first step would drop."""
+        return sum(self.count_left_out(source.manifest) for source in self.sources)
+
+    def count_left_out(self, manifest: Manifest) -> int:
+        """Returns how many questions an ingest skipped by tag, if the first step selects exactly the same tags."""
+        if "posts" not in manifest.tables or not self.steps or not manifest.settings.get("tags"):
             return 0
         families = self.study.settings.families
         step_tags = {tag.lower() for name in self.steps[0].tags for tag in families.get(name, (name,))}
-        if step_tags != set(self.manifest.settings["tags"]):
+        if step_tags != set(manifest.settings["tags"]):
             return 0
-        notable = self.manifest.tables["posts"].notable
+        notable = manifest.tables["posts"].notable
         return int(notable.get("questions_read", 0)) - notable["questions"]
 
 
 @contextmanager
 def _open_run(study: Study) -> Iterator[_Run]:
-    source = study.funnel_source()
-    manifest = read_source_manifest(study, source)
-    if manifest is None:
-        raise explain_no_evidence(study, source)
+    manifests = read_funnel_manifests(study)
     all_steps = study.funnel.steps
     if not all_steps and not study.strand:
         raise StateError(f"{study.file} has no funnel yet: add [[funnel.steps]]")
@@ -121,22 +136,33 @@ def _open_run(study: Study) -> Iterator[_Run]:
     ready = next(waiting, len(all_steps))
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
     with engine(study.funnel_folder) as connection:
-        items = read_items(connection, study)
-        live = find_live_source(study, source)
-        if live is not None:
-            entering = select_live_items(study, source, live)
-            items = items.semi_join(ibis.memtable(entering.select(["row_number"])), "row_number")
+        items = {source: _read_entering(connection, study, source) for source in manifests}
+        sources = tuple(_OpenSource(source, manifests[source], table) for source, table in items.items())
         outcomes, _ = _round_outcomes(study)
         rated = {step.round: outcomes.rated_items(step.round) for step in all_steps[:ready] if step.round and outcomes}
         ready_steps, pending = all_steps[:ready], all_steps[ready:]
-        yield _Run(study, manifest, connection, items, ready_steps, pending, decided, rated, is_live=live is not None)
+        is_live = has_live_source(study)
+        yield _Run(study, sources, connection, ready_steps, pending, decided, rated, is_live=is_live)
+
+
+def _read_entering(connection: Backend, study: Study, source: str) -> ir.Table:
+    """Returns the items of a source without those of a live source that the lead excluded."""
+    items, live = read_items(connection, study, source), find_live_source(study, source)
+    if live is None:
+        return items
+    entering = select_live_items(study, source, live)
+    return items.semi_join(ibis.memtable(entering.select(["row_number"])), "row_number")
+
+
+def _match_privacy_of_sources(study: Study) -> None:
+    for source in study.funnel_sources():
+        live = find_live_source(study, source)
+        match_privacy(study.root / live.file if live else study.evidence_of(source), study.funnel_folder)
 
 
 def run_funnel(study: Study) -> FunnelResult:
     """Runs the funnel and stores its result with the file permissions of the evidence; deterministic."""
-    live = find_live_source(study, study.funnel_source())
-    evidence = study.root / live.file if live else study.evidence_of(study.funnel_source())
-    match_privacy(evidence, study.funnel_folder)
+    _match_privacy_of_sources(study)
     with _open_run(study) as run, lock_folder(study.funnel_folder, "the funnel"):
         try:
             drops = _write_drops(run)
@@ -147,16 +173,18 @@ def run_funnel(study: Study) -> FunnelResult:
         _write_candidates(run, drops)
         pending = tuple(step.step for step in run.pending)
         waits_for = run.pending[0].round or "" if run.pending else ""
-        note = "; ".join([*run.manifest.notes, *_notes_on_rounds(run, drops)])
+        notes = dict.fromkeys(note for source in run.sources for note in source.manifest.notes)
+        note = "; ".join([*notes, *_notes_on_rounds(run, drops)])
         entered = int(drops.count().to_pyarrow().as_py()) + run.left_out
-        result = FunnelResult(study.funnel_source(), steps, pending, run.seed, waits_for, note, entered)
+        sources = join_with_and(study.funnel_sources())
+        result = FunnelResult(sources, steps, pending, run.seed, waits_for, note, entered)
         document = {
-            "fingerprint": compute_fingerprint(study, run.manifest),
+            "fingerprint": compute_fingerprint(study, [source.manifest for source in run.sources]),
             "rated": _fingerprint_rated(study),
             "result": asdict(_remove_words(result) if run.is_live else result),
         }
         write_atomically(study.funnel_folder / RESULT, json.dumps(document, indent=1).encode())
-        match_privacy(evidence, study.funnel_folder)
+        _match_privacy_of_sources(study)
         return result
 
 
@@ -208,26 +236,48 @@ def _count_sampled(run: _Run, drops: ir.Table, number: int) -> SampledStep | Non
 
 def _write_drops(run: _Run) -> ir.Table:
     """Writes the step that dropped each item to a file, and returns that file as a table."""
-    answers = read_answers(run.connection, run.evidence)
-    settings = run.study.settings
-    funnel = Funnel(run.items, answers, settings.families, settings.all_kinds(), run.decided)
-    dropped_at = funnel.dropped_at(run.steps)
-    unseen = ibis.literal(False)
-    for number, step in enumerate(run.steps):
-        if step.round:
-            unseen |= (dropped_at == number) & ~run.items.item.isin(sorted(run.rated[step.round]))
-    columns = {
-        "item": run.items.item,
-        "id": item_number(run.items),
-        DROPPED_AT: dropped_at.cast("int16"),
-        UNSEEN: unseen,
-    }
+    drops = [_select_drops(run, source) for source in run.sources]
     target = run.study.funnel_folder / DROPPED_AT_FILE
     unfinished = target.with_name(f".{target.name}")
-    run.items.select(**columns).to_parquet(str(unfinished))
+    (ibis.union(*drops) if len(drops) > 1 else drops[0]).to_parquet(str(unfinished))
+    if len(drops) > 1:
+        try:
+            _refuse_repeated_ids(run, run.connection.read_parquet(str(unfinished)))
+        except StateError:
+            unfinished.unlink()
+            raise
     fsync(unfinished)
     unfinished.replace(target)
     return run.connection.read_parquet(str(target))
+
+
+def _select_drops(run: _Run, source: _OpenSource) -> ir.Table:
+    """Returns the step that dropped each item of a source, with the name of the source if the funnel has several."""
+    items, settings, has_several = source.items, run.study.settings, len(run.sources) > 1
+    answers = read_answers(run.connection, run.study.evidence_of(source.name))
+    funnel = Funnel(items, answers, settings.families, settings.all_kinds(), run.decided)
+    try:
+        dropped_at = funnel.dropped_at(run.steps)
+    except SettingsError as error:
+        if not has_several:
+            raise
+        raise SettingsError(f"the source {source.name!r}: {error}") from None
+    unseen = ibis.literal(False)
+    for number, step in enumerate(run.steps):
+        if step.round:
+            unseen |= (dropped_at == number) & ~items.item.isin(sorted(run.rated[step.round]))
+    columns = {"item": items.item, "id": item_number(items), DROPPED_AT: dropped_at.cast("int16"), UNSEEN: unseen}
+    return items.select(**columns, **({SOURCE: ibis.literal(source.name)} if has_several else {}))
+
+
+def _refuse_repeated_ids(run: _Run, drops: ir.Table) -> None:
+    sources = drops.group_by("item").agg(first=drops[SOURCE].min(), last=drops[SOURCE].max())
+    repeated = sources.filter(sources.first != sources.last).order_by("item").limit(1).to_pyarrow().to_pylist()
+    for row in repeated:
+        raise StateError(
+            f"the sources {row['first']!r} and {row['last']!r} both have an item {row['item']!r}: give them different "
+            f"ids, for example by `item` in {run.study.file}, or put the sources in separate strands"
+        )
 
 
 def _read_steps(run: _Run, drops: ir.Table) -> tuple[StepResult, ...]:
@@ -235,27 +285,34 @@ def _read_steps(run: _Run, drops: ir.Table) -> tuple[StepResult, ...]:
     dropped_at = {row[DROPPED_AT]: row["items"] for row in rows}
     dropped_at[0] = dropped_at.get(0, 0) + run.left_out
     counts = count_items_per_step(dropped_at, len(run.steps))
-    left_out = read_left_out(run.connection, run.study, run.manifest.site) if run.left_out else None
+    left_out = _read_skipped(run)
     size = run.study.funnel.examples
     results = []
     for number, (step, (entered, kept)) in enumerate(zip(run.steps, counts, strict=True)):
         # Each step has its own seed, so that consecutive steps do not show the same examples.
-        order = (shuffle_key(drops.id, run.seed + number), drops.id)
+        order = (shuffle_key(drops.id, run.seed + number), drops.id, drops.item)
         kept_examples, dropped_examples = (
             read_examples(run.study, run.items, chosen.order_by(order).limit(size))
             for chosen in (drops.filter(drops.fell_at > number), filter_dropped(drops, number))
         )
         if number == 0 and left_out is not None:
-            skipped = (
-                left_out.order_by((shuffle_key(left_out.id, run.seed), left_out.id))
-                .limit(size)
-                .select("item", *EXAMPLE_COLUMNS)
-            )
+            skipped = left_out.order_by((shuffle_key(left_out.id, run.seed), left_out.id, left_out.item)).limit(size)
             dropped_examples += [build_example(run.study, row) for row in skipped.to_pyarrow().to_pylist()]
         examples = tuple(kept_examples), tuple(dropped_examples[:size])
         sampled = _count_sampled(run, drops, number)
         results.append(StepResult(step.step, entered, kept, describe_step(step), *examples, sampled=sampled))
     return tuple(results)
+
+
+def _read_skipped(run: _Run) -> ir.Table | None:
+    """Returns the stored examples of the questions that count as dropped by the first step; None if there are none."""
+    tables = [
+        table.select("item", *EXAMPLE_COLUMNS)
+        for source in run.sources
+        if run.count_left_out(source.manifest)
+        and (table := read_left_out(run.connection, run.study, source.name, source.manifest.site)) is not None
+    ]
+    return (ibis.union(*tables) if len(tables) > 1 else tables[0]) if tables else None
 
 
 def filter_dropped(drops: ir.Table, number: int) -> ir.Table:
@@ -264,13 +321,18 @@ def filter_dropped(drops: ir.Table, number: int) -> ir.Table:
     return dropped.filter(~dropped[UNSEEN]) if UNSEEN in drops.columns else dropped  # older files lack the column
 
 
-def read_examples(study: Study, items: ir.Table, chosen: ir.Table) -> list[ExampleItem]:
+def read_examples(study: Study, items_by_source: Mapping[str, ir.Table], chosen: ir.Table) -> list[ExampleItem]:
     """Returns the chosen items as examples, in the order of the table of drops."""
-    keys, column = chosen.select("item", "id").to_pyarrow().to_pylist(), item_key(items)
-    shown = [name for name in EXAMPLE_COLUMNS if name in items.columns]
-    rows = choose_rows(items.select(*shown, _key=items[column]), "_key", [key[column] for key in keys])
-    by_key = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()} if keys else {}
-    return [build_example(study, {**by_key[key[column]], "item": key["item"]}) for key in keys]
+    keys = chosen.select([name for name in ("item", "id", SOURCE) if name in chosen.columns]).to_pyarrow().to_pylist()
+    examples = {}
+    for source, items in items_by_source.items():
+        column, own_keys = item_key(items), [key for key in keys if key.get(SOURCE, source) == source]
+        shown = [name for name in EXAMPLE_COLUMNS if name in items.columns]
+        rows = choose_rows(items.select(*shown, _key=items[column]), "_key", [key[column] for key in own_keys])
+        by_key = {row["_key"]: row for row in rows.to_pyarrow().to_pylist()} if own_keys else {}
+        for key in own_keys:
+            examples[key["item"]] = build_example(study, {**by_key[key[column]], "item": key["item"]})
+    return [examples[key["item"]] for key in keys]
 
 
 def build_example(study: Study, row: Mapping[str, Any]) -> ExampleItem:
@@ -294,21 +356,52 @@ def _write_candidates(run: _Run, drops: ir.Table) -> None:
         (run.study.funnel_folder / CANDIDATES).unlink(missing_ok=True)
         return
     kept = drops.filter(drops.fell_at == len(run.steps))
-    rows = run.items.mutate(_key=item_number(run.items))
-    rows = rows.semi_join(kept, rows._key == kept.id)
-    columns = [name for name in run.items.columns if name not in ("item", "other_attributes", "other")]
     folder = run.study.funnel_folder
-    plain, unfinished, target = (folder / name for name in (".plain.parquet", f".{CANDIDATES}", CANDIDATES))
-    rows.select("item", *columns).order_by("item").to_parquet(str(plain))
-    inputs = ",".join(file.sha256 for file in run.manifest.inputs)
-    with pq.ParquetFile(plain) as file:
-        schema = identity_schema(file.schema_arrow)
-        with pq.ParquetWriter(unfinished, schema, compression="zstd") as writer:
-            for batch in add_identity(file.iter_batches(10_000), run.study.funnel_source(), inputs):
-                writer.write_batch(batch)
-    plain.unlink()
+    unfinished, target = folder / f".{CANDIDATES}", folder / CANDIDATES
+    plain = [(source, folder / f".plain-{number}.parquet") for number, source in enumerate(run.sources)]
+    try:
+        for source, path in plain:
+            own = select_drops(kept, run.study, source.name)
+            rows = source.items.mutate(_key=item_number(source.items))
+            rows = rows.semi_join(own, rows._key == own.id)
+            columns = [name for name in source.items.columns if name not in ("item", "other_attributes", "other")]
+            rows.select("item", *columns).order_by("item").to_parquet(str(path))
+        schema = _unify_schemas(run.study, [pq.read_schema(path) for _, path in plain])
+        with pq.ParquetWriter(unfinished, identity_schema(schema), compression="zstd") as writer:
+            for source, path in plain:
+                inputs = ",".join(file.sha256 for file in source.manifest.inputs)
+                with pq.ParquetFile(path) as file:
+                    batches = (_complete_columns(batch, schema) for batch in file.iter_batches(10_000))
+                    for batch in add_identity(batches, source.name, inputs):
+                        writer.write_batch(batch)
+    finally:
+        for _, path in plain:
+            path.unlink(missing_ok=True)
     fsync(unfinished)
     unfinished.replace(target)
+
+
+def _unify_schemas(study: Study, schemas: Sequence[pa.Schema]) -> pa.Schema:
+    """Returns a schema with the columns of all sources."""
+    try:
+        return pa.unify_schemas(schemas) if len(schemas) > 1 else schemas[0]
+    except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
+        sources = join_with_and(study.funnel_sources())
+        problem = str(error).partition("\n")[0]
+        raise SettingsError(
+            f"{study.file}: the sources {sources} have a column of different types ({problem}): give it one type in all"
+        ) from None
+
+
+def _complete_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Returns a batch with the columns of a schema; those it lacks are null."""
+    if batch.schema.names == schema.names:
+        return batch
+    columns = [
+        batch.column(field.name) if field.name in batch.schema.names else pa.nulls(batch.num_rows, field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def write_funnel_svg(study: Study, result: FunnelResult) -> Path:
@@ -336,12 +429,15 @@ def _figure(result: FunnelResult, name: str) -> Figure:
     return draw_funnel(steps, unit="items", name=name, title=title, pending=result.pending, note=result.note)
 
 
-def compute_fingerprint(study: Study, manifest: Manifest, session: Session[Any] | None = None) -> str:
-    """Returns a hash of everything that the funnel's result depends on."""
+def compute_fingerprint(study: Study, manifests: Sequence[Manifest], session: Session[Any] | None = None) -> str:
+    """Returns a hash of everything that the funnel's result depends on, given the manifests of its sources."""
     settings = study.settings.model_dump(mode="json", include={"study", "families", "kinds"})
     settings["funnel"] = study.funnel.model_dump(mode="json", exclude={"title"})
-    inputs = [asdict(file) for file in manifest.inputs]
-    text = json.dumps([settings, inputs, manifest.settings, _read_kept_items(study, session)], sort_keys=True)
+    inputs = [[asdict(file) for file in manifest.inputs] for manifest in manifests]
+    evidence: list[Any] = [inputs, [manifest.settings for manifest in manifests]]
+    if len(manifests) == 1:  # as earlier versions stored it
+        evidence = [inputs[0], manifests[0].settings]
+    text = json.dumps([settings, *evidence, _read_kept_items(study, session)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -363,8 +459,9 @@ def last_result(study: Study, session: Session[Any] | None = None) -> tuple[Funn
         raw = document["result"]
         steps = tuple(_read_step(step) for step in raw["steps"])
         result = FunnelResult(**{**raw, "steps": steps, "pending": tuple(raw["pending"])})
-        manifest = read_source_manifest(study, study.funnel_source(), session)
-        is_current = manifest is not None and document["fingerprint"] == compute_fingerprint(study, manifest, session)
+        manifests = [read_source_manifest(study, source, session) for source in study.funnel_sources()]
+        known = [manifest for manifest in manifests if manifest is not None]
+        is_current = known == manifests and document["fingerprint"] == compute_fingerprint(study, known, session)
         is_current = is_current or _is_current_copy(study, document, session)
         # Older files do not say which items were rated.
         is_current = is_current and document.get("rated") in (None, _fingerprint_rated(study, session))
@@ -380,7 +477,7 @@ def _is_current_copy(study: Study, document: Mapping[str, Any], session: Session
     drops = study.funnel_folder / DROPPED_AT_FILE
     if live is None or copied is None or not drops.exists():
         return False
-    if document["fingerprint"] != compute_fingerprint(study, copied, session):
+    if document["fingerprint"] != compute_fingerprint(study, [copied], session):
         return False
     items = {f"{study.prefix}{item}" for item in select_live_items(study, source, live, session)["item"].to_pylist()}
     return set(pq.read_table(drops, columns=["item"])["item"].to_pylist()) == items
@@ -408,8 +505,7 @@ def current_result(study: Study, session: Session[Any] | None) -> FunnelResult:
     stamps = (
         file_stamp(study.file),
         file_stamp(study.funnel_folder / RESULT),
-        evidence_stamp(study, study.funnel_source()),
-        live_stamp(study, study.funnel_source()),
+        *((evidence_stamp(study, source), live_stamp(study, source)) for source in study.funnel_sources()),
         outcomes.change_stamp(rounds) if outcomes else None,
     )
     cached = _CURRENT.get(study.funnel_folder)

@@ -13,10 +13,16 @@ import pyarrow as pa
 from quaestor.base.errors import StateError
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.funnel import dropped_at_file
-from quaestor.evidence.items import item_link, item_number, read_answers, read_items
+from quaestor.evidence.items import (
+    item_link,
+    item_number,
+    read_answers,
+    read_items,
+    read_items_by_source,
+    select_drops,
+)
 from quaestor.evidence.lazy_ibis import ibis, ir
 from quaestor.evidence.live_items import read_source_manifest
-from quaestor.evidence.records import TableEntry
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 from quaestor.study.settings.coding import ItemConditions
@@ -44,9 +50,8 @@ class ItemFacts:
     """The values of the columns that the study groups by, as text."""
 
 
-def read_item_facts(study: Study, items: Iterable[str]) -> list[ItemFacts]:
-    """Reads facts about items from the source of the results, in the order of their ids; unknown ids are omitted."""
-    source, study = study.results_source(), study.in_results_strand()
+def read_item_facts(study: Study, source: str, items: Iterable[str]) -> list[ItemFacts]:
+    """Reads facts about items of the strand from a source, in the order of their ids; unknown ids are omitted."""
     evidence = study.evidence_of(source)
     manifest = read_source_manifest(study, source)
     study.funnel_folder.mkdir(parents=True, exist_ok=True)
@@ -102,21 +107,23 @@ def _join_answer_times(questions: ir.Table, answers: ir.Table | None) -> ir.Tabl
 
 def read_questions_at_step(study: Study, number: int, session: Session[Any] | None = None) -> pa.Table:
     """Reads views, scores and answer times of the questions that reached a step, and the step that dropped each."""
-    source = study.funnel_source()
-    evidence = study.evidence_of(source)
-    if read_source_manifest(study, source) is None:
-        raise StateError(f"it needs the dump of {source!r}, which has not been ingested in this study")
+    for source in study.funnel_sources():
+        if read_source_manifest(study, source) is None:
+            raise StateError(f"it needs the dump of {source!r}, which has not been ingested in this study")
+    tables = []
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study, session)))
-        chosen = drops.filter(drops.fell_at >= number).select(_key=drops.id, fell_at=drops.fell_at)
-        questions = read_items(connection, study)
-        answers = read_answers(connection, evidence)
-        if answers is None:
-            raise StateError("the funnel's source has no answers, so what the filter dropped cannot be examined")
-        rows = questions.mutate(_number=item_number(questions))
-        rows = _join_answer_times(rows.inner_join(chosen, rows._number == chosen._key), answers)
-        columns = ("fell_at", "view_count", "score", "creation_date", "accepted_answer_date", "first_answer_date")
-        return rows.select(*columns).to_pyarrow()
+        for source, questions in read_items_by_source(connection, study).items():
+            own = select_drops(drops, study, source)
+            chosen = own.filter(own.fell_at >= number).select(_key=own.id, fell_at=own.fell_at)
+            answers = read_answers(connection, study.evidence_of(source))
+            if answers is None:
+                raise StateError("the funnel's source has no answers, so what the filter dropped cannot be examined")
+            rows = questions.mutate(_number=item_number(questions))
+            rows = _join_answer_times(rows.inner_join(chosen, rows._number == chosen._key), answers)
+            columns = ("fell_at", "view_count", "score", "creation_date", "accepted_answer_date", "first_answer_date")
+            tables.append(rows.select(*columns).to_pyarrow())
+    return pa.concat_tables(tables)
 
 
 def read_column(study: Study, source: str, column: str) -> dict[str, Any]:
@@ -137,13 +144,14 @@ def filter_items(study: Study, items: Sequence[str], conditions: ItemConditions)
     if not items or not columns:
         return list(items)
     study, families = study.in_strand_of(items[0]), study.settings.families
+    records: list[dict[str, Any]] = []
     with engine(study.funnel_folder) as connection:
-        rows = read_items(connection, study)
-        for column in columns:
-            if column not in rows.columns:
-                raise StateError(f"the source {study.funnel_source()!r} has no column {column!r}: change items.where")
-        rows = rows.semi_join(ibis.memtable({"item": sorted(set(items))}, schema={"item": "string"}), "item")
-        records = rows.select("item", *dict.fromkeys(columns)).to_pyarrow().to_pylist()
+        for source, rows in read_items_by_source(connection, study).items():
+            for column in columns:
+                if column not in rows.columns:
+                    raise StateError(f"the source {source!r} has no column {column!r}: change items.where")
+            chosen = rows.semi_join(ibis.memtable({"item": sorted(set(items))}, schema={"item": "string"}), "item")
+            records += chosen.select("item", *dict.fromkeys(columns)).to_pyarrow().to_pylist()
 
     def matches(record: dict[str, Any]) -> bool:
         tags = [tag.lower() for tag in record.get("tags") or ()]
@@ -171,7 +179,9 @@ def _read_attribute(
     return next((family for family in attribute.first_of if _has_family(tags, families[family])), "")
 
 
-def read_post_counts(study: Study) -> TableEntry | None:
-    """Returns the counts of posts in the manifest of the funnel's source, or None if that is not a dump."""
-    manifest = read_source_manifest(study, study.funnel_source())
-    return manifest.tables.get("posts") if manifest is not None else None
+def read_post_counts(study: Study, key: str) -> int | None:
+    """Returns how many `questions` or `answers` the dumps of the funnel have, or None if it reads no dump."""
+    manifests = [read_source_manifest(study, source) for source in study.funnel_sources()]
+    entries = [manifest.tables["posts"] for manifest in manifests if manifest and "posts" in manifest.tables]
+    counts = (entry.notable.get(f"{key}_read", entry.notable.get(key, 0)) for entry in entries)
+    return sum(map(int, counts)) if entries else None

@@ -20,10 +20,9 @@ from quaestor.base.files import match_privacy
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.ingest import evidence_stamp
 from quaestor.evidence.item_texts import ItemText, Prepare, mask_item_text, read_item_texts
-from quaestor.evidence.live_items import live_stamp
+from quaestor.evidence.live_items import has_live_source, live_stamp
 from quaestor.study.background import BackgroundProcess, SendMessage
 from quaestor.study.contributions import NoNames, TextMask
-from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study, open_study
 
 _FILE = "texts.db"
@@ -51,7 +50,8 @@ class ItemTextCache:
         """Returns a file named after the evidence it is filled from, so that texts of older evidence are never used."""
         if not self._study.settings.sources:  # a survey alone has no texts
             return None
-        sources = [study.evidence_of(study.funnel_source()) for study in _list_copied_strands(self._study)]
+        strands = _list_copied_strands(self._study)
+        sources = [study.evidence_of(source) for study in strands for source in study.funnel_sources()]
         manifests = [manifest for manifest in map(read_manifest, sources) if manifest is not None]
         if not manifests:
             return None
@@ -122,7 +122,7 @@ class ItemTextCache:
 
 def _list_copied_strands(study: Study) -> list[Study]:
     """Returns the strands whose items may be copied to the cache: all but those of live sources."""
-    return [strand for strand in study.in_each_strand() if find_live_source(strand, strand.funnel_source()) is None]
+    return [strand for strand in study.in_each_strand() if not has_live_source(strand)]
 
 
 def cache_folder(study: Study) -> Path:
@@ -228,5 +228,5 @@ class ItemTexts:
 
 def _evidence_stamp(study: Study) -> tuple[object, ...]:
     strands = study.in_each_strand() if study.settings.sources else []
-    sources = [strand.funnel_source() for strand in strands]
+    sources = [source for strand in strands for source in strand.funnel_sources()]
     return tuple((evidence_stamp(study, source), live_stamp(study, source)) for source in sources)

@@ -54,7 +54,7 @@ Prepare = Callable[[ItemText], ItemText]
 
 
 def read_item_texts(study: Study, items: Sequence[str], source: str = "") -> dict[str, ItemText]:
-    """Reads items of a source (by default each from its strand) with accepted answers; unknown ids are omitted."""
+    """Reads items of a source (by default those of the item's strand) with accepted answers; omits unknown ids."""
     if not study.settings.sources:
         return {}
     items_by_strand: dict[str, list[str]] = {}
@@ -62,12 +62,13 @@ def read_item_texts(study: Study, items: Sequence[str], source: str = "") -> dic
         items_by_strand.setdefault(study.in_strand_of(item).strand, []).append(item)
     texts: dict[str, ItemText] = {}
     for strand, strand_items in items_by_strand.items():
-        texts |= _read_strand_texts(study.in_strand(strand), strand_items, source)
+        own = study.in_strand(strand)
+        for own_source in (source,) if source else own.funnel_sources():
+            texts |= _read_source_texts(own, strand_items, own_source)
     return texts
 
 
-def _read_strand_texts(study: Study, items: Sequence[str], source: str) -> dict[str, ItemText]:
-    source = source or study.funnel_source()
+def _read_source_texts(study: Study, items: Sequence[str], source: str) -> dict[str, ItemText]:
     live = find_live_source(study, source)
     if live is not None:
         table, ids = read_live_table(study, source, live), pa.array([item.removeprefix(study.prefix) for item in items])
@@ -126,12 +127,12 @@ def _as_int(value: object) -> int | None:
 
 
 def read_titles(study: Study, items: Sequence[str], mask: TextMask) -> dict[str, str]:
-    """Returns masked titles; an item in neither the funnel's nor the results' source has its id as title."""
+    """Returns masked titles; an item in neither the funnel's nor the results' sources has its id as title."""
     titles = {item: item for item in items}
     if not items or not study.settings.sources:
         return titles
     texts = read_item_texts(study, items)
-    missing = [item for item in items if item not in texts]
-    if missing and study.results_source() != study.funnel_source():
-        texts |= read_item_texts(study, missing, study.results_source())
+    missing, results_source = [item for item in items if item not in texts], study.settings.results.source
+    if missing and results_source is not None and results_source not in study.funnel_sources():
+        texts |= read_item_texts(study, missing, results_source)
     return titles | {item: mask_item_text(mask, text).title for item, text in texts.items()}

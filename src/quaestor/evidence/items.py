@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from quaestor.base.errors import StateError
 from quaestor.evidence.dataset import read_manifest
 from quaestor.evidence.engine import engine, read_table
 from quaestor.evidence.ingest import list_dump_sites, list_notes
@@ -18,6 +19,8 @@ from quaestor.evidence.sources.protocol import LEFT_OUT
 from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 
+SOURCE = "source"
+"""The stored column with the source of an item, in the table of drops of a funnel with several sources."""
 HASHED = ("title", "body", "tags")
 """The columns that are the content of an item; counters such as views change although the post does not."""
 
@@ -57,12 +60,11 @@ _FEW = 1_000
 """Up to this many values are listed in the query; more are joined."""
 
 
-def read_items(connection: Backend, study: Study, source: str = "") -> ir.Table:
-    """Returns the items of a source (by default the strand's) with their ids in `item`: questions, or rows of a table.
+def read_items(connection: Backend, study: Study, source: str) -> ir.Table:
+    """Returns the items of a source with their ids in `item`: questions, or rows of a table.
 
     The id of a question looks like `stackoverflow/question/34454721`; a table has its own ids.
     """
-    source = source or study.funnel_source()
     live = find_live_source(study, source)
     if live is not None:
         connection.raw_sql("SET temp_directory = ''")  # private words are never written to disk
@@ -79,13 +81,30 @@ def read_items(connection: Backend, study: Study, source: str = "") -> ir.Table:
     return _add_question_ids(study, posts.filter(posts.post_type_id == _QUESTION), manifest.site)
 
 
+def read_items_by_source(connection: Backend, study: Study) -> dict[str, ir.Table]:
+    """Returns the items of each source of the strand.
+
+    They stay separate tables: numbers of posts repeat between sites, and tables can have different columns.
+    """
+    return {source: read_items(connection, study, source) for source in study.funnel_sources()}
+
+
+def select_drops(drops: ir.Table, study: Study, source: str) -> ir.Table:
+    """Returns the rows of a source in the table of drops, which names the source of an item only if it has several."""
+    if SOURCE in drops.columns:
+        return drops.filter(drops[SOURCE] == source)
+    if len(study.funnel_sources()) > 1:
+        raise StateError("study.toml has other sources than when the funnel ran: run `quaestor funnel` again")
+    return drops
+
+
 def _add_question_ids(study: Study, questions: ir.Table, site: str) -> ir.Table:
     return questions.mutate(item=f"{study.prefix}{site}/question/" + questions.id.cast("string"))
 
 
-def read_left_out(connection: Backend, study: Study, site: str) -> ir.Table | None:
+def read_left_out(connection: Backend, study: Study, source: str, site: str) -> ir.Table | None:
     """Returns the stored examples of questions that an ingest by tag skipped, or None if there are none."""
-    files = sorted((study.evidence_of(study.funnel_source()) / LEFT_OUT).glob("*.parquet"))
+    files = sorted((study.evidence_of(source) / LEFT_OUT).glob("*.parquet"))
     if not files:
         return None
     return _add_question_ids(study, connection.read_parquet([str(path) for path in files]), site)

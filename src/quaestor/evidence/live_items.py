@@ -60,6 +60,11 @@ def select_live_items(study: Study, source: str, live: LiveSource, session: Sess
     return table.filter(pa.array([not is_left_out(item) for item in table["item"].to_pylist()], pa.bool_()))
 
 
+def has_live_source(study: Study) -> bool:
+    """Returns whether the items of the strand, or some of them, are read from a private file."""
+    return any(find_live_source(study, source) is not None for source in study.funnel_sources())
+
+
 def live_stamp(study: Study, source: str) -> object:
     """Returns a stamp that changes with the words of a live source; None for other sources."""
     live = find_live_source(study, source)
@@ -82,7 +87,7 @@ def read_source_manifest(study: Study, source: str, session: Session[Any] | None
         or (step.body_at_least or 0) > 1
         for strand in study.in_each_strand()
         for step in strand.funnel.steps
-        if strand.funnel.source in (None, source)
+        if source in (strand.funnel.sources or (source,))
     )
     columns = table.drop_columns("row_number") if depends_on_words else table.select(["item"])
     digest = hashlib.sha256(repr(columns.to_pydict()).encode()).hexdigest()
@@ -96,6 +101,17 @@ def read_source_manifest(study: Study, source: str, session: Session[Any] | None
         made="",
         seconds=0.0,
     )
+
+
+def read_funnel_manifests(study: Study, session: Session[Any] | None = None) -> dict[str, Manifest]:
+    """Returns the manifests of the strand's sources by name; raises StateError if one has no evidence yet."""
+    manifests = {}
+    for source in study.funnel_sources():
+        manifest = read_source_manifest(study, source, session)
+        if manifest is None:
+            raise explain_no_evidence(study, source)
+        manifests[source] = manifest
+    return manifests
 
 
 def explain_no_evidence(study: Study, source: str) -> StateError:
@@ -149,7 +165,7 @@ def add_live_source(
     if not is_known:
         _append_to_study_file(study, block)
         study = open_study(study.root)
-    own_strand = next((key for key, funnel in study.settings.strands.items() if funnel.source == name), "")
+    own_strand = next((key for key, funnel in study.settings.strands.items() if name in funnel.sources), "")
     table = select_live_items(study, name, live)
     people: Sequence[str] = table[live.columns[1]].to_pylist()
     return AddedItems(name, own_strand, table.num_rows, len(set(people)), block, not is_known, live.file)

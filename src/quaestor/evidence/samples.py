@@ -18,7 +18,7 @@ from quaestor.base.table_files import ExportTable, write_table
 from quaestor.evidence.engine import engine
 from quaestor.evidence.erasure import drop_withdrawn
 from quaestor.evidence.funnel import dropped_at_file, last_result, read_passed, step_number
-from quaestor.evidence.items import read_items
+from quaestor.evidence.items import item_key, read_items_by_source, select_drops
 from quaestor.study.features import open_round_outcomes
 from quaestor.study.folder import Study, has_journal
 from quaestor.study.settings.evidence import SampleSettings
@@ -161,12 +161,21 @@ def _read_strata(study: Study, settings: SampleSettings) -> dict[str, list[str]]
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(path))
         kept = drops.filter(drops.fell_at > passed)
-        items = read_items(connection, study)
-        value = items[{"year": "creation_date", "family": "tags"}[settings.by]]
-        rows = kept.join(items.select(_id="id", _value=value), kept.id == items.id).select("item", "_value")
         strata: dict[str, list[str]] = {}
-        for row in rows.to_pyarrow().to_pylist():
-            strata.setdefault(_choose_stratum(study, settings.by, row["_value"]), []).append(row["item"])
+        for source, items in read_items_by_source(connection, study).items():
+            column, key, own = (
+                {"year": "creation_date", "family": "tags"}[settings.by],
+                item_key(items),
+                select_drops(kept, study, source),
+            )
+            if column not in items.columns:
+                raise StateError(
+                    f"the source {source!r} has no column {column!r}, so its items have no {settings.by}: remove by"
+                )
+            values = items.select(_key=items[key], _value=items[column])
+            rows = own.join(values, own[key] == values._key).select("item", "_value")
+            for row in rows.to_pyarrow().to_pylist():
+                strata.setdefault(_choose_stratum(study, settings.by, row["_value"]), []).append(row["item"])
         return strata
 
 

@@ -86,7 +86,7 @@ def _choose_next_command(study: Study, sources: list[StatusLine], funnels: list[
     # Sources that still wait are live ones, whose funnels cannot run before people have answered.
     empty = {line.name.removeprefix("source ") for line in sources if line.state == "waiting"}
     strands = zip(study.in_each_strand(), funnels, strict=True)
-    states = {funnel.state for strand, funnel in strands if not empty or strand.funnel_source() not in empty}
+    states = {funnel.state for strand, funnel in strands if not empty or not empty.issuperset(strand.funnel_sources())}
     if "none" in states:
         return f"add [[funnel.steps]] to {study.file}"
     return "quaestor funnel" if states & {"waiting", "stale"} else ""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -26,12 +27,11 @@ from quaestor.evidence.funnel import (
 )
 from quaestor.evidence.funnel_expression import DROPPED_AT
 from quaestor.evidence.item_texts import read_item_texts
-from quaestor.evidence.items import item_link, read_items, read_left_out
+from quaestor.evidence.items import SOURCE, item_link, read_items_by_source, read_left_out
 from quaestor.evidence.lazy_ibis import Backend
-from quaestor.evidence.live_items import read_source_manifest
+from quaestor.evidence.live_items import has_live_source, read_funnel_manifests, read_source_manifest
 from quaestor.evidence.records import ExampleItem, FunnelResult, StepResult
 from quaestor.study.contributions import TextMask
-from quaestor.study.features import find_live_source
 from quaestor.study.folder import Study
 from quaestor.study.session import Session
 
@@ -56,8 +56,9 @@ def list_step_items(study: Study, step: str, *, dropped: bool, limit: int | None
     with engine(study.funnel_folder) as connection:
         drops = connection.read_parquet(str(dropped_at_file(study)))
         chosen = filter_dropped(drops, number) if dropped else drops.filter(drops.fell_at > number)
-        items = read_items(connection, study)
-        examples = read_examples(study, items, chosen.order_by("id").limit(limit, offset=offset))
+        ordered = chosen.order_by([name for name in (SOURCE, "id") if name in chosen.columns])
+        items = read_items_by_source(connection, study)
+        examples = read_examples(study, items, ordered.limit(limit, offset=offset))
         if not examples and dropped and number == 0 and offset == 0:
             examples = [build_example(study, row) for row in _left_out(study, connection)]
     return examples
@@ -71,7 +72,7 @@ def mask_examples(mask: TextMask, examples: Iterable[ExampleItem]) -> tuple[Exam
 
 def mask_result(study: Study, mask: TextMask, result: FunnelResult) -> FunnelResult:
     """Returns a funnel result whose examples contain no known names; those of a live source get their words here."""
-    is_live = find_live_source(study, result.source) is not None
+    is_live = has_live_source(study)
     examples = [example for step in result.steps for example in (*step.kept_examples, *step.dropped_examples)]
     texts = read_item_texts(study, [example.item for example in examples]) if is_live else {}
 
@@ -89,13 +90,13 @@ def mask_result(study: Study, mask: TextMask, result: FunnelResult) -> FunnelRes
 
 
 def _left_out(study: Study, connection: Backend, item: str | None = None) -> list[dict[str, Any]]:
-    manifest = read_source_manifest(study, study.funnel_source())
-    rows = read_left_out(connection, study, manifest.site) if manifest else None
-    if rows is None:
-        return []
-    if item is not None:
-        rows = rows.filter(rows.item == item)
-    return cast(list[dict[str, Any]], rows.order_by("id").select("item", *EXAMPLE_COLUMNS).to_pyarrow().to_pylist())
+    left_out: list[dict[str, Any]] = []
+    for source, manifest in read_funnel_manifests(study).items():
+        rows = read_left_out(connection, study, source, manifest.site)
+        if rows is not None:
+            rows = rows if item is None else rows.filter(rows.item == item)
+            left_out += rows.order_by("id").select("item", *EXAMPLE_COLUMNS).to_pyarrow().to_pylist()
+    return left_out
 
 
 def write_item_table(items: list[ExampleItem], path: Path) -> None:
@@ -118,6 +119,17 @@ def _suggest_strand(study: Study, item: str, session: Session[Any] | None) -> St
     return None
 
 
+def _find_source(study: Study, item: str, drops: pa.Table) -> str:
+    """Returns the source of an item from its row in the table of drops, or from its site if the ingest skipped it."""
+    sources = study.funnel_sources()
+    if len(sources) == 1:
+        return sources[0]
+    if drops.num_rows:
+        return str(drops.column(SOURCE)[0].as_py())
+    site = item.removeprefix(study.prefix).partition("/question/")[0]
+    return next(source for source, manifest in read_funnel_manifests(study).items() if manifest.site == site)
+
+
 def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> dict[str, Any]:
     """Returns the steps that an item passed, the step that dropped it, and the input it came from.
 
@@ -137,7 +149,8 @@ def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> 
             if not _left_out(study, connection, item):
                 raise _suggest_strand(study, item, session) or unknown
     unseen = UNSEEN in table.column_names and any(table.column(UNSEEN).to_pylist())
-    manifest = read_source_manifest(study, study.funnel_source(), session)
+    source = _find_source(study, item, table)
+    manifest = read_source_manifest(study, source, session)
     inputs = manifest.inputs if manifest else ()
     return {
         "item": item,
@@ -147,7 +160,7 @@ def trace_item(study: Study, item: str, session: Session[Any] | None = None) -> 
         "waits_for": steps[ready].step if number == ready < len(steps) else None,
         "link": item_link(study, item),
         "strand": study.strand_title,
-        "source": study.funnel_source(),
+        "source": source,
         "inputs": [file.name for file in inputs],
         "inputs_sha256": [file.sha256 for file in inputs],
         "ingested_by": manifest.tool if manifest else "",

@@ -23,10 +23,9 @@ from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy
 from quaestor.evidence.engine import engine
 from quaestor.evidence.funnel import DROPPED_AT_FILE, RESULT
-from quaestor.evidence.items import item_key, read_items
+from quaestor.evidence.items import SOURCE, item_key, read_items_by_source, select_drops
 from quaestor.evidence.lazy_ibis import Backend, ibis, ir
-from quaestor.evidence.live_items import live_stamp
-from quaestor.study.features import find_live_source
+from quaestor.evidence.live_items import has_live_source, live_stamp
 from quaestor.study.folder import Study
 
 ReportProgress = Callable[[str, int, int], None]
@@ -121,7 +120,7 @@ _IN_MEMORY: dict[Path, Index] = {}
 
 def is_in_memory(study: Study) -> bool:
     """Returns whether the index of a strand is only in the memory of this process."""
-    return find_live_source(study, study.funnel_source()) is not None
+    return has_live_source(study)
 
 
 def _build_in_memory(study: Study, report: ReportProgress) -> Index:
@@ -137,12 +136,12 @@ def _build_in_memory(study: Study, report: ReportProgress) -> Index:
 
 def compute_index_key(study: Study) -> str:
     """Returns a hash of the funnel's last result, and of the words of a live source."""
-    live = live_stamp(study, study.funnel_source())
+    live = "/".join(str(live_stamp(study, source) or "") for source in study.funnel_sources())
     try:
         result = (study.funnel_folder / RESULT).read_bytes()
     except FileNotFoundError:
         raise StateError("the funnel has not run yet: run `quaestor funnel` first") from None
-    return hashlib.sha256(f"{_FORMAT}/{live or ''}".encode() + result).hexdigest()
+    return hashlib.sha256(f"{_FORMAT}/{live}".encode() + result).hexdigest()
 
 
 def count_items_to_index(study: Study) -> int:
@@ -214,8 +213,21 @@ def _fill(
 
 
 def _select_texts(study: Study, connection: Backend, drops_file: Path) -> ir.Table:
-    """Returns the indexed columns of each item; a column that the source lacks is empty."""
-    items = read_items(connection, study)
+    """Returns the indexed columns of each item, with a number in `id` that no other item has."""
+    drops = connection.read_parquet(str(drops_file))
+    if SOURCE in drops.columns:  # posts of two sites can have the same number
+        drops = drops.mutate(_number=ibis.row_number().over(order_by=[drops[SOURCE], drops.id]))
+    else:
+        drops = drops.mutate(_number=drops.id)
+    tables = [
+        _select_source_texts(items, select_drops(drops, study, source))
+        for source, items in read_items_by_source(connection, study).items()
+    ]
+    return ibis.union(*tables) if len(tables) > 1 else tables[0]
+
+
+def _select_source_texts(items: ir.Table, drops: ir.Table) -> ir.Table:
+    """Returns the indexed columns of the items of a source; a column that it lacks is empty."""
 
     def column(name: str, kind: str) -> ir.Value:
         known = name in items.columns and items[name].type().is_array() == kind.startswith("array")
@@ -239,10 +251,9 @@ def _select_texts(study: Study, connection: Backend, drops_file: Path) -> ir.Tab
         views=column("view_count", "int64"),
         author=_one_line(author),
     )
-    drops = connection.read_parquet(str(drops_file))
-    return texts.join(drops, texts._key == drops[item_key(items)]).select(
-        "id", "item", "title", "body", "tags", "created", "year", "score", "views", "author", "fell_at"
-    )
+    rows = texts.join(drops, texts._key == drops[item_key(items)])
+    columns = ("item", "title", "body", "tags", "created", "year", "score", "views", "author", "fell_at")
+    return rows.select(*columns, id=rows._number)
 
 
 def _one_line(text: ir.StringValue) -> ir.StringValue:

@@ -355,8 +355,8 @@ class Interviews:
             return ""
         for strand in self.study.in_each_strand():
             with suppress(SettingsError):
-                feature = find_live_feature(strand, strand.funnel_source())
-                if feature is not None and feature.name == INTERVIEWS.name:
+                features = [find_live_feature(strand, source) for source in strand.funnel_sources()]
+                if any(feature is not None and feature.name == INTERVIEWS.name for feature in features):
                     return strand.prefix
         return ""
 

@@ -16,7 +16,7 @@ from tomlkit.items import Item, Table
 from quaestor.base.clock import Clock, exact_now
 from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.base.files import lock_folder, write_atomically
-from quaestor.base.names import join_with_or, suggest
+from quaestor.base.names import join_with_and, join_with_or, suggest
 from quaestor.store.journal import Journal
 from quaestor.study.settings.evidence import FunnelSettings
 from quaestor.study.settings.schema import STUDY_FILE, StudySettings, read_settings
@@ -46,7 +46,11 @@ class Study:
     @property
     def strand_title(self) -> str:
         """Returns what pages and tables call the strand."""
-        return self.funnel.title or self.strand or self.funnel.source or "funnel"
+        return (
+            self.funnel.title
+            or self.strand
+            or (join_with_and(self.funnel.sources) if self.funnel.sources else "funnel")
+        )
 
     @property
     def funnel(self) -> FunnelSettings:
@@ -110,26 +114,31 @@ class Study:
         """Returns the path of a source's input, relative to the study folder."""
         return self.root / Path(self.source(name).path).expanduser()
 
-    def funnel_source(self) -> str:
-        """Returns the source of the strand; `[funnel]` may omit it if there is only one for it."""
-        if self.funnel.source is not None:
-            return self.funnel.source
-        of_other_strands = {funnel.source for funnel in self.settings.strands.values()}
+    def funnel_sources(self) -> tuple[str, ...]:
+        """Returns the sources of the strand, all of one kind; `[funnel]` may omit them if there is only one for it."""
+        if self.funnel.sources:
+            return self.funnel.sources
+        of_other_strands = {source for funnel in self.settings.strands.values() for source in funnel.sources}
         possible = [name for name in self.settings.sources if name not in of_other_strands]
         if len(possible) == 1:
-            return possible[0]
+            return (possible[0],)
         allowed = join_with_or(self.settings.sources) or "add a source first"
         raise SettingsError(f"{self.file}: funnel.source is missing; choose from: {allowed}")
 
-    def results_source(self) -> str:
-        """Returns the source that results are computed from."""
-        return self.settings.results.source or self.funnel_source()
+    def funnel_source(self) -> str:
+        """Returns the first source of the strand."""
+        return self.funnel_sources()[0]
+
+    def results_sources(self) -> tuple[str, ...]:
+        """Returns the sources that results are computed from."""
+        source = self.settings.results.source
+        return (source,) if source is not None else self.funnel_sources()
 
     def in_results_strand(self) -> Study:
-        """Returns the study as seen from the strand whose source the results are computed from."""
+        """Returns the study as seen from the strand whose sources the results are computed from."""
         source = self.settings.results.source
         strands = self.in_each_strand() if source is not None else []
-        return next((strand for strand in strands if strand.funnel.source == source), self.in_strand(self.strands[0]))
+        return next((strand for strand in strands if source in strand.funnel.sources), self.in_strand(self.strands[0]))
 
 
 def open_study(start: Path) -> Study:

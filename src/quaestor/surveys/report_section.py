@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from quaestor.base.errors import InputError, SettingsError, StateError
-from quaestor.base.names import slugify
+from quaestor.base.names import join_with_and, slugify
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.render.report_parts import Fact, Section
@@ -151,7 +151,8 @@ def _list_themes(surveys: Surveys, name: str, unsettled: list[str]) -> Iterator[
         except StateError as error:
             unsettled.append(f"Themes of the round {round_name} are left out: {error}.")
             continue
-        title, table_id = f"Themes of open answers: {facet}", f"themes-{round_name}-{facet}"
+        answers = f"open answers to {join_with_and(themes.surveys)}" if len(themes.surveys) > 1 else "open answers"
+        title, table_id = f"Themes of {answers}: {facet}", f"themes-{round_name}-{facet}"
         yield replace(themes_table(themes), id=table_id, title=title)
         for by in surveys.study.settings.report.themes_by:
             if not _has_question(surveys, name, by) and any(_has_question(surveys, at, by) for at in surveys.names()):

@@ -153,7 +153,10 @@ def read_planted_truth(study: Path) -> Truth:
 
 
 def _planted(study: Study) -> Truth:
-    source = study.funnel_source()
+    return {item: row for source in study.funnel_sources() for item, row in _planted_in_source(study, source).items()}
+
+
+def _planted_in_source(study: Study, source: str) -> Truth:
     path = study.path_of(source) / ITEMS_FILE
     if not path.exists():
         raise StateError(f"{path} does not exist: simulated raters need a synthetic dump with known answers")

@@ -22,7 +22,6 @@ from quaestor.render.figures.style import (
     SHAPES,
     choose_ink,
     contrast,
-    join_with_and,
     luminance,
     percent,
     quantity,
@@ -113,7 +112,6 @@ def test_numbers_are_written_with_the_decimals_they_need() -> None:
         "0", "0.004", "0.09", "2.20", "17.9", "179", "7,644",
     ]  # fmt: skip
     assert [percent(share) for share in (0, 0.0004, 0.442)] == ["0%", "0.0%", "44.2%"]
-    assert [join_with_and(words) for words in ([], ["a"], ["a", "b", "c"])] == ["nothing", "a", "a, b and c"]
 
 
 def _measured(text: str, *, bold: bool) -> float:

@@ -47,10 +47,10 @@ def funnel(
     lines: list[dict[str, Any]] = []
     waiting = 0
     for chosen in strands:
-        source = chosen.funnel_source()
-        if len(strands) > 1 and read_source_manifest(chosen, source) is None:
+        missing = [source for source in chosen.funnel_sources() if read_source_manifest(chosen, source) is None]
+        if len(strands) > 1 and missing:
             waiting += 1
-            reason = explain_no_evidence(chosen, source)
+            reason = explain_no_evidence(chosen, missing[0])
             if waiting == len(strands):
                 raise reason
             errors().print(f"{chosen.strand_title} is skipped: {reason}", soft_wrap=True, markup=False)

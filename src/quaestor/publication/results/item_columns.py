@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from quaestor.base.errors import SettingsError, StateError
+from quaestor.base.names import join_with_or
 from quaestor.coding.model.codebook.history import find_last_import
 from quaestor.coding.model.records import Code, Codebook
 from quaestor.coding.model.state import State
@@ -59,7 +60,8 @@ def compute_results(
             f"{study.file}: results.code gives no item a code ({why}): name a facet with a single code, and keep items"
         )
     if not items:
-        raise StateError(f"no decided item is in the evidence of {study.results_source()!r}: ingest the source again")
+        sources = join_with_or(map(repr, study.results_sources()))
+        raise StateError(f"no decided item is in the evidence of {sources}: ingest the source again")
     rows = [known[item] for item in items]
     codes = [coded.items[item] for item in items]
     cited = _label_codes(study, state, coded.book, like)

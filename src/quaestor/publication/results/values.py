@@ -262,10 +262,9 @@ def _step(computed: Computed, settings: ValueSettings) -> Value:
 
 def _posts(key: str) -> Callable[[Computed, ValueSettings], Value]:
     def value(computed: Computed, settings: ValueSettings) -> Value:
-        entry = read_post_counts(computed.study)
-        if entry is None:
+        number = read_post_counts(computed.study, key)
+        if number is None:
             raise _Missing("no dump has been read")
-        number = int(entry.notable.get(f"{key}_read", entry.notable.get(key, 0)))
         return Value(settings.name, settings.claim, str(number), number)
 
     return value

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from quaestor.base.names import join_with_and
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty
 from quaestor.render.figures.records import CodeCounts, Figure, ShareColumn
 from quaestor.render.figures.style import (
@@ -16,7 +17,6 @@ from quaestor.render.figures.style import (
     WASH,
     choose_ink,
     count,
-    join_with_and,
     percent,
     shade,
     shorten,

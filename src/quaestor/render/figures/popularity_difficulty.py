@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
+from quaestor.base.names import join_with_and
 from quaestor.render.figures.canvas import Canvas, Frame, Values, chart, draw_empty
 from quaestor.render.figures.records import Figure, TaxonomyPoint
 from quaestor.render.figures.style import (
@@ -18,7 +19,6 @@ from quaestor.render.figures.style import (
     SHAPES,
     SMALL,
     count,
-    join_with_and,
     quantity,
     shorten,
     text_width,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quaestor.base.names import join_with_and
 from quaestor.render.figures.canvas import Canvas, Frame, draw_empty, spread_positions
 from quaestor.render.figures.records import Figure, SaturationPoint
 from quaestor.render.figures.style import (
@@ -15,7 +16,6 @@ from quaestor.render.figures.style import (
     MUTED,
     SMALL,
     count,
-    join_with_and,
     round_steps,
     shorten,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 WIDTH = 760
 """The width of every figure in pixels."""
@@ -85,10 +84,6 @@ def quantity(value: float) -> str:
     if abs(value) < 0.01:
         return f"{value:.2g}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
-
-
-def join_with_and(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1] if words else "nothing"
 
 
 def text_width(text: str, size: float = NORMAL, *, bold: bool = False) -> float:

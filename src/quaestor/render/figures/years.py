@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import altair as alt
 
+from quaestor.base.names import join_with_and
 from quaestor.render.figures.canvas import Canvas, Frame, chart, draw_empty, spread_positions
 from quaestor.render.figures.records import Figure, TrendLine, YearPoint, YearSeries
 from quaestor.render.figures.style import (
@@ -19,7 +20,6 @@ from quaestor.render.figures.style import (
     SHAPES,
     SMALL,
     count,
-    join_with_and,
     percent,
     round_steps,
     shorten,

@@ -89,12 +89,31 @@ class StepSettings(Settings):
 
 
 class FunnelSettings(Settings):
-    """The ordered steps from all items of a source to the candidates; `title` names the strand on pages and tables."""
+    """The ordered steps from all items to the candidates; `title` names the strand on pages and tables."""
 
     title: str = ""
-    source: Name | None = None
+    source: str | tuple[str, ...] | None = None
+    """A source or several of one kind; a list of one is stored as its name."""
     examples: Annotated[int, Field(ge=0, le=100)] = 5
     steps: tuple[StepSettings, ...] = ()
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _check_source(cls, value: object) -> object:
+        if value is None or isinstance(value, str):
+            return value
+        names = value if isinstance(value, list | tuple) else ()
+        if not names or not all(isinstance(name, str) for name in names):
+            raise ValueError('write the name of a source in quotes, or several as a list: ["a", "b"]')
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"{name!r} is listed twice: list each source once")
+        return names if len(names) > 1 else names[0]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names in `source`; none if it is missing."""
+        return (self.source,) if isinstance(self.source, str) else self.source or ()
 
     @field_validator("steps")
     @classmethod

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError, field_validator, model_v
 from pydantic_core import ErrorDetails
 
 from quaestor.base.errors import SettingsError
-from quaestor.base.names import join_with_or, sort_by_similarity, suggest
+from quaestor.base.names import join_with_and, join_with_or, sort_by_similarity, suggest
 from quaestor.base.toml import Name, Seed, Settings, read_toml
 from quaestor.study.settings.coding import (
     FacetSettings,
@@ -149,8 +149,10 @@ class StudySettings(Settings):
         kinds, known_steps = self.all_kinds(), set[str]()
         for strand, funnel in self.all_strands().items():
             place = f"strands.{strand}" if strand else "funnel"
-            if funnel.source is not None and funnel.source not in self.sources:
-                raise ValueError(_unknown(f"{place}.source", funnel.source, self.sources))
+            for source in funnel.sources:
+                if source not in self.sources:
+                    raise ValueError(_unknown(f"{place}.source", source, self.sources))
+            self._check_one_kind(place, funnel)
             if strand and funnel.source is None:
                 raise ValueError(f"{place}.source is missing; choose from: {join_with_or(self.sources)}")
             for number, step in enumerate(funnel.steps):
@@ -163,6 +165,14 @@ class StudySettings(Settings):
                     if kind is not None and kind not in kinds:
                         raise ValueError(_unknown(f"{place}.steps[{number}].{key}", kind, kinds))
             known_steps.update(_step_names(funnel))
+
+    def _check_one_kind(self, place: str, funnel: FunnelSettings) -> None:
+        kinds = {self.sources[source].kind: source for source in reversed(funnel.sources)}
+        if len(kinds) > 1:
+            described = join_with_and([f"{source!r} is {kind}" for kind, source in reversed(kinds.items())])
+            raise ValueError(
+                f"{place}.source lists sources of several kinds ({described}): give each kind a strand of its own"
+            )
 
     def all_strands(self) -> dict[str, FunnelSettings]:
         """Returns the strands by name, the first strand first; the name of `[funnel]` is empty."""
