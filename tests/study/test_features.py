@@ -36,13 +36,14 @@ def test_every_listed_feature_loads_under_its_name() -> None:
 
 
 def test_a_backup_has_every_private_file_in_the_order_of_locks() -> None:
-    assert [part.file for part in backup_parts()] == ["invitations.db", "answers.db", "interviews.db", "identities.db"]
+    files = ["invitations.db", "answers.db", "interviews.db", "identities.db", "audio.db"]
+    assert [part.file for part in backup_parts()] == files
 
 
 def test_all_features_are_found_without_importing_them_first() -> None:
     script = "from quaestor.study.features import backup_parts; print(len(backup_parts()))"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert printed.strip() == "4"
+    assert printed.strip() == "5"
 
 
 def test_every_recordable_act_kind_is_described_by_exactly_one_feature() -> None:

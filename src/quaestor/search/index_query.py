@@ -8,18 +8,25 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from quaestor.base.errors import InputError
 from quaestor.base.names import suggest
-from quaestor.coding.coded_items import FilterOption, VisibleDecisions, find_coded_items, list_hidden_rounds
+from quaestor.coding.coded_items import (
+    CodedAnswer,
+    FilterOption,
+    VisibleDecisions,
+    find_coded_items,
+    list_hidden_rounds,
+)
 from quaestor.coding.model.state import State
 from quaestor.coding.session import CodingSession
 from quaestor.coding.visibility import Viewer, Visibility
 from quaestor.evidence.funnel import current_result
 from quaestor.evidence.text_index import Index
 from quaestor.search.query import Query, Terms, parse_terms
+from quaestor.study.contributions import NoNames, TextMask
 from quaestor.study.folder import Study
 
 _Value = TypeVar("_Value")
@@ -110,6 +117,15 @@ class Search:
     coding: CodingSession | None
     index: Index
     viewer: Viewer
+    mask: TextMask = field(default_factory=NoNames)
+    """Masks known names in the answers that people wrote; the index is masked already."""
+
+    def list_answers(self, decisions: VisibleDecisions, item: str) -> tuple[CodedAnswer, ...]:
+        """Returns the visible decisions about an item, without known names."""
+        return tuple(
+            replace(answer, label=self.mask.mask(answer.label), decision=self.mask.mask(answer.decision))
+            for answer in decisions.list_answers(item)
+        )
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -163,7 +179,12 @@ class Search:
             state, sight = decisions.state, decisions.sight
             rounds = (*state.rounds, *state.published)
             has_disagreements = any(not sight.why_no_disagreements(name) for name in state.rounds)
-            return FilterOptions(years, tags, self.steps, rounds, decisions.list_options(), has_disagreements)
+            # An answer with a known name cannot be a filter: its own words would be in the address of the page.
+            options = {
+                facet: tuple(option for option in known if not self.mask.find(option.label))
+                for facet, known in decisions.list_options().items()
+            }
+            return FilterOptions(years, tags, self.steps, rounds, options, has_disagreements)
 
 
 def _read_years_and_tags(index: Index) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -116,7 +116,7 @@ def find_items(search: Search, query: Query, size: int = 25) -> ResultPage:
         rows = _read_rows(connection, numbers, condition.terms, steps)
         tags = _COUNTS.get((key, "tags", condition), lambda: _count_by_tag(connection, condition, total))
     with search.open_decisions() as decisions:
-        shown = tuple(replace(row, decided=decisions.list_answers(row.item)) for row in rows)
+        shown = tuple(replace(row, decided=search.list_answers(decisions, row.item)) for row in rows)
     return ResultPage(shown, total, page, size, years, tags, ranked, condition.hidden_rounds)
 
 
@@ -236,7 +236,9 @@ def _read_batches(
         if not rows:
             return
         with search.open_decisions() as decisions:
-            decided = [{answer.facet: answer.label for answer in decisions.list_answers(row[1])} for row in rows]
+            decided = [
+                {answer.facet: answer.label for answer in search.list_answers(decisions, row[1])} for row in rows
+            ]
         yield [
             [
                 item, title, created, " ".join(tags.split("\n")), score, views,

@@ -84,7 +84,7 @@ class EvidencePages(Pages):
             return context | {"nothing": str(reason)}
         if isinstance(index, IndexProgress):
             return context | {"building": index}
-        search = Search(study, coding, index, viewer)
+        search = Search(study, coding, index, viewer, self.session.text_mask)
         context["choices"] = search.list_filters()
         if refused:
             return context
@@ -106,7 +106,10 @@ class EvidencePages(Pages):
         coding = self.session.coding_if_any
         search_query = await self.work(lambda: choose_strand(self.session.study, coding, asked))
         study = _in_strand(self.session.study, search_query)
-        lines = await self.work(lambda: export_csv(Search(study, coding, self._ready(study), viewer), search_query))
+        mask = self.session.text_mask
+        lines = await self.work(
+            lambda: export_csv(Search(study, coding, self._ready(study), viewer, mask), search_query)
+        )
         headers = {"Content-Disposition": 'attachment; filename="evidence.csv"'}
         return StreamingResponse(self.stream(lines), media_type="text/csv; charset=utf-8", headers=headers)
 
