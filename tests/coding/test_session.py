@@ -506,3 +506,22 @@ def test_status_reports_a_pilot_below_its_threshold(tmp_path: Path) -> None:
     assert later.next is not None
     assert status.next.command == "quaestor codebook import"
     assert later.next.command == "quaestor agreement --round pilot"
+
+
+def test_status_asks_to_settle_a_pilot_whose_codes_are_published(tmp_path: Path) -> None:
+    study = small_study(tmp_path / "study")
+    import_codebook(study)
+    open_by_name(study, "pilot", None)
+    rate_all(study, "pilot", lambda rater, item: {"relevance": "keep" if rater == "rater-1" else "exclude: crash"})
+    close_by_name(study, "pilot", None)
+    waive_by_name(study, "pilot", None, "tested")
+    with open_coding(study) as coding:
+        unpublished = coding_status(StatusRequest(study, coding, {}, wait=True))
+    study.file.write_text(study.file.read_text("utf-8") + '\n[results]\ncode = "pilot.relevance"\n', "utf-8")
+    study = open_study(study.root)
+    with open_coding(study) as coding:
+        published = coding_status(StatusRequest(study, coding, {}, wait=True))
+    assert unpublished.next is not None
+    assert published.next is not None
+    assert unpublished.next.command == "quaestor round open main"
+    assert published.next.command == "quaestor decisions list pilot --open"

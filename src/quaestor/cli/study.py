@@ -135,7 +135,7 @@ def new(
         int | None, typer.Option(min=1, max=26, help="How many people code each item.", show_default="2")
     ] = None,
 ) -> None:
-    """Create a study folder from a bundled study.
+    """Create a study folder from a bundled study, or a blank one for your own evidence.
 
     In a terminal, a blank study asks for the kind of evidence and the number of raters, unless options give them.
 

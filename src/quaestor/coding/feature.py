@@ -100,7 +100,7 @@ FEATURE = Feature(
         "decision.assent": ActKind("assented to a decision in {round}"),
         "code.propose": ActKind("proposed a code in {round}"),
         "code.settle": ActKind("decided about a proposed code of {round}"),
-        "decision": ActKind("settled {count} of {round}", counted="item"),
+        "decision": ActKind("recorded {count} in {round}", counted="decision"),
         "decision.import": ActKind("imported published decisions, {round}"),
         "words.unify": ActKind("unified words of {round}"),
         "words.reread": ActKind("requested another rating of an item of {round}"),

@@ -61,12 +61,14 @@ def build_status(study: Study, state: State, gates: Gates) -> tuple[list[StatusL
         )
         stages.append(StatusLine("codebook", "done" if known else "waiting", detail))
         following = None if known else Next("quaestor codebook import", "Import the codebook", "codebook")
+    published_rounds = {reference.partition(".")[0] for reference in study.settings.results.code}
     for settings in study.settings.rounds:
         round_state = state.rounds.get(settings.round)
         if round_state is None:
             stage, then = _describe_unopened(settings.round)
         else:
-            stage, then = _describe_round(state, round_state, gates, study.settings.study.lead)
+            published = settings.round in published_rounds
+            stage, then = _describe_round(state, round_state, gates, study.settings.study.lead, published=published)
         stages.append(stage)
         following = following or then
     return stages, following
@@ -77,7 +79,10 @@ def _describe_unopened(name: str) -> tuple[StatusLine, Next | None]:
     return StatusLine(f"round {name}", "waiting", "not opened yet"), then
 
 
-def _describe_round(state: State, round_state: RoundState, gates: Gates, lead: str) -> tuple[StatusLine, Next | None]:
+def _describe_round(
+    state: State, round_state: RoundState, gates: Gates, lead: str, *, published: bool
+) -> tuple[StatusLine, Next | None]:
+    """Returns the status of an opened round; the disagreements of a pilot count only if its codes are published."""
     name, plan = round_state.plan.round, round_state.plan
     count = f"{count_of(len(round_state.items_left()), 'item')}{', simulated raters' if round_state.simulated else ''}"
     count += f", {round_state.blindness}" if round_state.blindness else ""
@@ -92,7 +97,7 @@ def _describe_round(state: State, round_state: RoundState, gates: Gates, lead: s
             reached = "undefined" if value is None else f"{value:.2f}"
             detail = f"closed, {count}, {plan.statistic} {reached} below its threshold of {plan.threshold:g}"
             return StatusLine(f"round {name}", "doubtful", detail), _find_step_after_miss(state, round_state, lead)
-    if plan.kind == "pilot":
+    if plan.kind == "pilot" and not published:
         return StatusLine(f"round {name}", "done", f"closed, {count}"), None
     return _describe_settling(state, round_state, count)
 

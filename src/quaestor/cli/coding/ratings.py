@@ -64,6 +64,9 @@ def next_item(name: RoundArgument, actor: RaterOption, study: StudyOption = None
             screen.print(f"  proposed: {escape(line)}")
         screen.print(f"  {escape(facet['allowed'])}", soft_wrap=True)
     say(f"\n{number(shown['done'])} of {number(shown['items'])} rated")
+    if not shown["practice"]:
+        say(f"Rate it with `quaestor ratings give {name} {shown['item']} FACET=ANSWER --as {actor}`,")
+        say(f"at the desk (`quaestor serve`) or in a spreadsheet (`quaestor ratings sheet {name} --as {actor}`)")
 
 
 @group.command()

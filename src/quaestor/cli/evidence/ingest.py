@@ -9,6 +9,7 @@ import typer
 
 from quaestor.base.errors import InputError
 from quaestor.base.files import BackgroundHasher
+from quaestor.base.names import count_of
 from quaestor.cli.output import (
     ActorOption,
     JsonOption,
@@ -155,7 +156,7 @@ def _show(report: IngestReport) -> None:
         screen.print(f"Reused from an interrupted run: {', '.join(report.resumed)}.")
     for name, entry in manifest.tables.items():
         if entry.rejected:
-            rejected = f"{number(entry.rejected)} rows of {name} rejected, listed in {report.rejects(name)}"
+            rejected = f"{count_of(entry.rejected, 'row')} of {name} rejected, listed in {report.rejects(name)}"
             screen.print(escape(f"{rejected}; the first: {report.first_reason(name)}"), soft_wrap=True)
         if entry.unknown:
             columns = ", ".join(f"{key} ({number(count)})" for key, count in entry.unknown.items())

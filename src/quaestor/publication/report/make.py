@@ -250,7 +250,8 @@ def _facts(publication: Publication) -> list[Fact]:
         facts.append(Fact(f"{len(set(codes[codes >= 0].tolist())):,}", f"{level} codes in use"))
     years = results.decided.get_attribute(YEAR).keys
     if years:
-        facts.append(Fact(f"{years[0]}–{years[-1]}", "years"))
+        span = Fact(f"{years[0]}–{years[-1]}", "years") if len(years) > 1 else Fact(f"{years[0]}", "year")
+        facts.append(span)
     holding = sum(finding.holds for finding in publication.findings)
     if publication.findings:
         facts.append(Fact(f"{holding} of {len(publication.findings)}", "findings supported"))

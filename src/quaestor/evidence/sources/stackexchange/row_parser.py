@@ -47,7 +47,7 @@ def read_attributes(raw: bytes) -> dict[str, str]:
     text = raw.strip()
     if not text.endswith(b"/>"):
         if not text.endswith(b">"):
-            raise BadRow("the row is not closed")
+            raise BadRow("the row is not closed: the file may be incomplete")
         text += b"</row>"
     try:
         element = ElementTree.fromstring(text)
