@@ -15,7 +15,7 @@ from tests.support.settling import settle_with_assents
 from quaestor.base.errors import SettingsError, StateError
 from quaestor.coding.codebook import change_codebook, import_codebook
 from quaestor.coding.disagreements import settle_agreed
-from quaestor.coding.model.decisions import find_undecided
+from quaestor.coding.model.decisions import find_undecided, list_disagreements
 from quaestor.coding.model.ratings import build_rating_act
 from quaestor.coding.pages.codebook.code_detail import collect_uses, count_items
 from quaestor.coding.rating_files import rate
@@ -574,3 +574,24 @@ def test_agreement_on_an_optional_question_states_its_base(tmp_path: Path) -> No
     with open_computed(study) as computed:
         judged = next(threat for threat in list_threats(computed) if threat.startswith("Judgement: in main 2 raters"))
     assert "on topic (almost perfect, 95% CI 1.00 to 1.00, over 46 of 60 items)" in judged
+
+
+def test_the_threats_say_how_many_of_the_candidates_were_coded(tmp_path: Path) -> None:
+    study = make_study(tmp_path / "study", '{ sample = "twenty" }')
+    run_funnel(study)
+    rate_all(study)
+    close_by_name(study, "main", None)
+    for item in disputed(study):
+        settle_with_assents(study, "main", "rater-1", item, "topic", "training")
+    with open_computed(study) as computed:
+        (sentence,) = [threat for threat in list_threats(computed) if "were coded" in threat]
+    # 1.96 × √(0.25 / 20 × 40 / 59) is 18.0 percentage points.
+    assert sentence == (
+        "Selection: 20 of the 60 items that the funnel kept were coded, drawn at random: the margin of error of a share "
+        "is at most 18.0 percentage points (95 %)."
+    )
+
+
+def disputed(study: Study) -> list[str]:
+    with open_coding(study) as coding:
+        return [dispute.item for dispute in list_disagreements(coding.state, "main")]

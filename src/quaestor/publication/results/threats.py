@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import NormalDist
 
 from quaestor.coding.model.decisions import list_disagreements
 from quaestor.coding.model.state import CLOSED, RoundState, State
@@ -119,8 +121,26 @@ def _list_selection_threats(computed: Computed) -> Iterator[str]:
                 f"Selection: the step “{step.step}” uses text patterns and kept "
                 f"{percent(step.kept / step.entered)}; questions with other wordings are missed."
             )
+    yield from _describe_coverage(computed, last)
     if computed.funnel.note:
         yield f"Selection: {computed.funnel.note}."
+
+
+def _describe_coverage(computed: Computed, candidates: int) -> Iterator[str]:
+    """Yields how many of the funnel's items the rounds behind the results cover, if those are fewer than all."""
+    rounds = computed.state.rounds if computed.state else {}
+    names = [value.partition(".")[0] for value in computed.study.settings.results.code]
+    coded = len({item for name in names if name in rounds for item in rounds[name].plan.items})
+    if not 0 < coded < candidates:
+        return
+    sentence = f"Selection: {coded:,} of the {candidates:,} items that the funnel kept were coded"
+    planned = [settings for settings in computed.study.settings.rounds if settings.round in names]
+    if planned and all(not (part.items.kept_by or part.items.again or part.items.where) for part in planned):
+        correction = (candidates - coded) / max(candidates - 1, 1)
+        margin = NormalDist().inv_cdf(0.975) * math.sqrt(0.25 / coded * correction)
+        points = decimal(100 * margin, 1)
+        sentence += f", drawn at random: the margin of error of a share is at most {points} percentage points (95 %)"
+    yield f"{sentence}."
 
 
 def _list_rater_threats(computed: Computed) -> Iterator[str]:
