@@ -127,6 +127,9 @@ def tell_of_items(added: AddedItems, unit: str, step: str, *, json: bool) -> Non
     if added.added:
         kept_by = f"the strand {added.strand!r}" if added.strand else "a funnel that keeps all of its items"
         say(f"Added the source {added.source!r} to study.toml, with {kept_by}")
+    if not added.added:
+        say("Next: `quaestor funnel`; then `quaestor status` shows the next step")
+        return
     items = f"of the strand {added.strand!r}" if added.strand else f"after the step {step!r}"
     say(f"Next: `quaestor funnel`, then add a round {items}")
 

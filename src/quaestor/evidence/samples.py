@@ -41,7 +41,9 @@ def compute_sample_size(population: int, confidence: float, margin: float, share
 def draw_simple_sample(items: Sequence[str], size: int, seed: int) -> list[str]:
     """Draws `size` items with equal probability; the same items, size and seed give the same sample."""
     if size > len(items):
-        raise InputError(f"a sample of {size} cannot be drawn from {len(items)} items: ask for fewer")
+        raise InputError(
+            f"a sample of {size} cannot be drawn from {len(items)} items: lower `size` in study.toml or --size"
+        )
     ordered = sorted(items)
     chosen = np.random.default_rng(seed).choice(len(ordered), size=size, replace=False)
     return [ordered[number] for number in np.sort(chosen)]
@@ -59,7 +61,7 @@ def allocate(size: int, counts: Mapping[str, int]) -> dict[str, int]:
     """Divides a sample among strata in proportion to their counts, by largest remainder; never more than one has."""
     total = sum(counts.values())
     if size > total:
-        raise InputError(f"a sample of {size} cannot be drawn from {total} items: ask for fewer")
+        raise InputError(f"a sample of {size} cannot be drawn from {total} items: lower `size` in study.toml or --size")
     if not total:
         return dict.fromkeys(counts, 0)
     exact = {name: size * count / total for name, count in counts.items()}

@@ -140,7 +140,7 @@ class Status:
     next: str
 
 
-NOTHING_LEFT = "nothing is left to do; `quaestor report` and `quaestor handbook` can be run again at any time"
+NOTHING_LEFT = "nothing is left to do; `quaestor report` can be run again at any time"
 """The next step of a study in which everything planned is done."""
 
 

@@ -22,6 +22,7 @@ def test_transcripts_are_coded_compared_and_in_vivo_codes_adopted(tmp_path: Path
     study = coded_study(tmp_path)
     again = json.loads(quaestor("interview", "items", "--json", cwd=tmp_path).stdout)
     assert (again["source"], again["items"], again["participants"], again["added"]) == ("turns", 2, 1, False)
+    assert "add a round" not in quaestor("interview", "items", cwd=tmp_path).stderr
     while_open = quaestor("interview", "code-agreement", ROUND, "--as", "rater-1", cwd=tmp_path)
     assert (while_open.returncode, "the ratings of others are shown once it is closed" in while_open.stderr) == (
         2,

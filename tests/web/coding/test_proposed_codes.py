@@ -172,7 +172,9 @@ def test_what_a_rater_proposes_about_a_turn_is_erased_with_its_participant(tmp_p
         sent = {"propose": "yes", "turn": "3", "page": "1", "key": "k", "proposed.parent": "practice"}
         empty = post(rater, give, {**sent, "proposed.name": " "}, page)
         assert (empty.status_code, "needs a name" in empty.text) == (422, True)
-        assert post(rater, give, {**sent, "proposed.name": "Zygomorphic words"}, page).status_code == 303
+        proposed = post(rater, give, {**sent, "proposed.name": "Zygomorphic words"}, page)
+        assert (proposed.status_code, "Your proposal is saved" in rater.get(page).text) == (303, False)
+        assert "Your proposal is saved" in rater.get(proposed.headers["location"]).text
         assert "Zygomorphic words" in rater.get(page).text
     with open_coding(study) as coding:
         recorded = [act.payload for act in coding.journal.acts() if act.kind == "code.propose"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from quaestor.base.names import count_of
 from quaestor.cli.output import ActorOption, JsonOption, StudyOption, chosen_study, console, number, print_json, say
 
 if TYPE_CHECKING:
@@ -275,7 +276,7 @@ def remaining(study: StudyOption = None, json: JsonOption = False) -> None:
     else:
         for place in places:
             print(f"{place.where}: {place.shown}")
-        say(f"Known names remain in {number(len(places))} places" if places else "No known names remain")
+        say(f"Known names remain in {count_of(len(places), 'place')}" if places else "No known names remain")
     if places:
         raise typer.Exit(1)
 

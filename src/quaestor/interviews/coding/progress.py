@@ -96,7 +96,9 @@ class CodingStep:
     """The round that the page is about."""
 
 
-NOT_BEGUN = CodingStep(False, "build items from its turns with `quaestor interview items`, then open a round on them")
+NOT_BEGUN = CodingStep(
+    False, "open a round on its turns; if study.toml has no source of turns, first run `quaestor interview items`"
+)
 
 
 @dataclass

@@ -74,7 +74,8 @@ def decode_text(data: bytes, where: str, encoding: str = "") -> tuple[str, str]:
             break
         return text, name
     raise InputError(
-        f"{where} is not a text in UTF-8, UTF-16 or {FALLBACK}: give its encoding (--encoding), or save it as UTF-8"
+        f"{where} is not a text in UTF-8, UTF-16 or {FALLBACK}: give its encoding (--encoding), or save it as UTF-8; "
+        "add an audio recording with `quaestor interview audio add`"
     )
 
 

@@ -173,7 +173,8 @@ class CodingPages(Pages):
         try:
             if first_value(form, "propose"):
                 await self.work(lambda: self._propose_code(request, form, turn))
-                return self.go(request, "coding-transcript", f"page={page or 1}", name=name, interview=interview)
+                query = f"page={page or 1}&proposed=yes#propose"
+                return self.go(request, "coding-transcript", query, name=name, interview=interview)
             sent = await self.work(lambda: self._parse_form(request, form))
             await self._record_acts(request, sent)
         except QuaestorError as error:
