@@ -70,7 +70,7 @@ def read_coded_items(
     """
     results = study.settings.results
     if not results.code:
-        raise NothingDecided(f"{study.file} does not define final codes: add [results] with code = round.facet")
+        raise NothingDecided(f"{study.file} does not define final codes: add [results] with code = 'ROUND.FACET'")
     _require_closed_funnel(study, state)
     pooled = pool_rounds(state, results.code)
     codes = pooled.decisions
