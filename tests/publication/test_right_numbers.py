@@ -587,8 +587,8 @@ def test_the_threats_say_how_many_of_the_candidates_were_coded(tmp_path: Path) -
         (sentence,) = [threat for threat in list_threats(computed) if "were coded" in threat]
     # 1.96 × √(0.25 / 20 × 40 / 59) is 18.0 percentage points.
     assert sentence == (
-        "Selection: 20 of the 60 items that the funnel kept were coded, drawn at random: the margin of error of a share "
-        "is at most 18.0 percentage points (95 %)."
+        "Selection: 20 of the 60 items that the funnel kept were coded, drawn at random: the margin of error of a "
+        "share is at most 18.0 percentage points (95 %)."
     )
 
 

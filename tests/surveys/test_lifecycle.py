@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.support.small_survey import NAME, answered, fielded
 
+from quaestor.study.features import study_status
 from quaestor.surveys.lifecycle import CLOSED, OPEN, Surveys, close_survey, fieldings, review_response
 
 
@@ -40,3 +41,9 @@ def test_a_survey_state_is_not_changed_by_later_acts(surveys: Surveys) -> None:
     _, response = answered(surveys)
     review_response(surveys, NAME, response.id, True, "kept")
     assert before.decisions == {}
+
+
+def test_the_next_step_of_an_answered_survey_names_how_to_close_it(surveys: Surveys) -> None:
+    assert study_status(surveys.study).next == f"quaestor serve, so that respondents can answer {NAME}"
+    answered(surveys)
+    assert study_status(surveys.study).next.endswith(f"when enough have answered, quaestor survey close {NAME}")

@@ -16,7 +16,7 @@ from tests.support.small_survey import NAME, STUDY, send, small_survey
 from quaestor.base.errors import InputError, SettingsError, StateError
 from quaestor.study.backup import back_up_study, restore_study
 from quaestor.study.folder import open_study
-from quaestor.surveys.invitations import accept_invitation
+from quaestor.surveys.invitations import accept_invitation, response_rates
 from quaestor.surveys.lifecycle import Surveys, close_survey, open_survey, open_surveys
 from quaestor.surveys.mail_texts import mail_text_file
 from quaestor.surveys.mailing import (
@@ -34,6 +34,7 @@ from quaestor.surveys.mailing import (
     write_merge_file,
 )
 from quaestor.surveys.recipients import add_recipients, count_recipients, opt_out, remove_recipients
+from quaestor.surveys.report_section import fingerprint
 from quaestor.surveys.respond import code_of_link, code_of_page
 from quaestor.surveys.store.responses import hashed
 
@@ -404,6 +405,18 @@ def test_a_text_with_another_placeholder_or_line_break_is_refused(
         with pytest.raises(InputError) as refused:
             build_messages(surveys, plan, require_mail_settings(surveys), ADDRESS)
         assert words in str(refused.value)
+
+
+def test_response_rates_count_recipients_once_they_were_mailed(tmp_path: Path) -> None:
+    people = "e-mail\nanna@example.org\nben@example.org\n"
+    with invited(tmp_path / "study", people=people, anonymous=False) as surveys:
+        before = fingerprint(surveys.study)
+        assert response_rates(surveys, NAME).whole.sent == 0
+        write_merge_file(
+            surveys, plan_mails(surveys, MailRequest(NAME, only=("anna@example.org",))), tmp_path / "mail.csv", ADDRESS
+        )
+        assert response_rates(surveys, NAME).whole.sent == 1
+        assert fingerprint(surveys.study) != before
 
 
 def test_braces_in_a_name_are_not_a_placeholder(tmp_path: Path) -> None:

@@ -190,11 +190,14 @@ def response_rates(surveys: Surveys, name: str) -> ResponseRates:
 
 
 def count_invitations(surveys: Surveys, name: str) -> list[InvitationCount]:
-    """Returns invitation counts by batch and stratum; in an anonymous survey small groups are merged."""
+    """Returns invitation counts by batch and stratum; in an anonymous survey small groups are merged.
+
+    Recipients of e-mails count once they were mailed.
+    """
     if not (surveys.study.root / INVITATIONS_FILE).exists():
         return []
     with open_invitations(surveys) as invitations:
-        counted = invitations.sent(name)
+        counted = invitations.sent(name, without_unmailed=True)
     return _shared(counted) if counted and _is_anonymous(surveys, name) else counted
 
 

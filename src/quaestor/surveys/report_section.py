@@ -85,7 +85,7 @@ def fingerprint(study: Study) -> str:
     if not path.exists():
         return repr(stamps)
     with InvitationFile(path) as invitations:
-        return repr([*stamps, *((name, invitations.sent(name)) for name in names)])
+        return repr([*stamps, *((name, invitations.sent(name, without_unmailed=True)) for name in names)])
 
 
 def _build_section(

@@ -88,6 +88,8 @@ def _next(survey_status: SurveyStatus) -> Next:
     name = survey_status.survey
     if survey_status.status == OPEN:
         command = f"quaestor serve, so that respondents can answer {name}"
+        if survey_status.responses.get("finished"):
+            command += f"; when enough have answered, quaestor survey close {name}"
         return Next(command, f"{name} is open: {survey_status.in_words}", "survey", survey=name)
     if survey_status.status == DRAFT:
         return Next(f"quaestor survey check {name}, and open it", f"Check {name}, then open it", "survey", survey=name)

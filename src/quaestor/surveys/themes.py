@@ -104,7 +104,8 @@ def _read_themes(study: Study, state: State, name: str, facet: str | None) -> Su
     made = find_decisions(state, name, coded_facet.id)
     decisions = {item: decision for item, decision in made.items() if item not in excluded}
     if left or undecided.incomplete or undecided.agreed or undecided.waiting or not decisions:
-        what = f"{left:,} disagreements are not settled" if left else undecided.describe() or "nothing is decided"
+        unsettled = "1 disagreement is" if left == 1 else f"{left:,} disagreements are"
+        what = f"{unsettled} not settled" if left else undecided.describe() or "nothing is decided"
         raise StateError(f"{what} in the round {name!r}: run `quaestor decisions agree {name}`, then settle the rest")
     gone = _withdrawn(study, {parse_response(item) for item in decisions})
     dropped = {parse_response(item) for item in find_excluded_answers(state, decisions)} - gone

@@ -34,7 +34,10 @@ def build_open_act(state: State, plan: RoundPlan, actor: str, passed: bool | Non
     for facet in plan.facets:
         if facet.codes and not state.history.latest.active(facet.codes, facet.level or None):
             level = f" at the level {facet.level!r}" if facet.level else ""
-            raise StateError(f"the codebook has no codes in the facet {facet.codes!r}{level}: import it first")
+            raise StateError(
+                f"the codebook has no codes in the facet {facet.codes!r}{level}: "
+                "write them in codebook.toml and run `quaestor codebook import`"
+            )
     plan = _check_conditions(state, plan)
     _check_practice(state, plan)
     if plan.after:

@@ -162,10 +162,10 @@ def counted_in_words(results: SurveyResults) -> list[str]:
     left += [f"{results.counted.erased:,} withdrawn and erased"] if results.counted.erased else []
     if results.counted.where:
         sentences[0] = f"{sentences[0][:-1]}, where {' and '.join(results.counted.where)}."
-    if left:
-        sentences.append(f"Not counted: {', '.join(left)}.")
     if results.synthetic:
         sentences.append(f"{results.synthetic:,} of them are synthetic.")
+    if left:
+        sentences.append(f"Not counted: {', '.join(left)}.")
     return sentences
 
 

@@ -86,15 +86,14 @@ class InvitationFile:
             writing.execute("UPDATE invitations SET used = 1 WHERE token = ?", (hash_token(token),))
         self._file.clear_log()
 
-    def sent(self, survey: str) -> list[InvitationCount]:
-        """Counts by batch and stratum."""
+    def sent(self, survey: str, *, without_unmailed: bool = False) -> list[InvitationCount]:
+        """Counts by batch and stratum; on request without the links of recipients who were not mailed yet."""
+        unmailed = "SELECT invitation FROM recipients WHERE mails = 0 AND trying = 0"
+        without = f" AND (used OR token NOT IN ({unmailed}))" if without_unmailed else ""
+        query = "SELECT batch, stratum, count(*), sum(used) FROM invitations WHERE survey = ?"
         with self._file.reading() as reading:
-            row = reading.execute(
-                "SELECT batch, stratum, count(*), sum(used) FROM invitations WHERE survey = ? "
-                "GROUP BY 1, 2 ORDER BY 1, 2",
-                (survey,),
-            ).fetchall()
-        return [InvitationCount(*row) for row in row]
+            rows = reading.execute(f"{query}{without} GROUP BY 1, 2 ORDER BY 1, 2", (survey,)).fetchall()
+        return [InvitationCount(*row) for row in rows]
 
     def in_stratum(self, survey: str, stratum: str) -> int:
         """Returns the number of invitations in a stratum."""
