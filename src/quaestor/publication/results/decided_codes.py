@@ -71,7 +71,8 @@ def read_coded_items(
     results = study.settings.results
     if not results.code:
         raise NothingDecided(
-            f"{study.file} does not define final codes: add [results] with code = 'ROUND.FACET', a facet with a single code"
+            f"{study.file} does not define final codes: add [results] with code = 'ROUND.FACET', "
+            "where the facet has a single code"
         )
     _require_closed_funnel(study, state)
     pooled = pool_rounds(state, results.code)
