@@ -132,6 +132,17 @@ def test_a_selection_takes_from_other_tables_what_belongs_to_its_posts(dump: Pat
     assert rows_of(tmp_path / "some", "tags") == rows_of(tmp_path / "whole", "tags")
 
 
+@pytest.mark.parametrize("cut", ["inside a row", "between rows"])
+def test_a_dump_that_was_cut_off_is_noted_as_incomplete(dump: Path, tmp_path: Path, cut: str) -> None:
+    copy = Path(shutil.copytree(dump, tmp_path / "copy"))
+    text = (copy / "Posts.xml").read_bytes()
+    half = text.index(b"<row", len(text) // 2)
+    (copy / "Posts.xml").write_bytes(text[: half + (9 if cut == "inside a row" else 0)])
+    notes = ingest_stackexchange(copy, tmp_path / "out").manifest.notes
+    assert notes[-1] == "Posts.xml does not end with a closing tag: the file may be incomplete"
+    assert notes[:-1] == ingest_stackexchange(dump, tmp_path / "whole").manifest.notes
+
+
 def test_ingesting_an_unchanged_input_again_does_nothing_and_says_so(dump: Path, tmp_path: Path) -> None:
     first = ingest_stackexchange(dump, tmp_path / "out")
     files = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("*.parquet")}

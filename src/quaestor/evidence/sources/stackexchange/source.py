@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -89,7 +90,7 @@ def plan_dump(
         text_sizes={table.table.name: table.size for table in inputs},
         read=read,
         resumable=not chosen,
-        notes=_read_notes(path),
+        notes=(*_read_notes(path), *_find_incomplete({table.path for table in inputs})),
     )
 
 
@@ -104,6 +105,16 @@ def _read_notes(path: Path) -> tuple[str, ...]:
     return (f"synthetic evidence, seed {content.get('seed')}: not written by people",)
 
 
+def _find_incomplete(paths: Iterable[Path]) -> Iterator[str]:
+    """Yields a note for each XML file that does not end with a closing tag, as after an interrupted download."""
+    for path in sorted(path for path in paths if path.suffix.lower() == ".xml"):
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - _TAIL_BYTES, 0))
+            if not re.search(rb"</\w+>\s*(?:<!--.*-->\s*)?$", file.read()):
+                yield f"{path.name} does not end with a closing tag: the file may be incomplete"
+
+
+_TAIL_BYTES = 1_000
 _SCANNED_BYTES = 8 << 20
 """Chunks that are only scanned can be larger than chunks that are parsed."""
 
