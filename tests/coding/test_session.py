@@ -505,7 +505,7 @@ def test_status_reports_a_pilot_below_its_threshold(tmp_path: Path) -> None:
     assert status.next is not None
     assert later.next is not None
     assert status.next.command == "quaestor codebook import"
-    assert later.next.command == "quaestor agreement --round pilot"
+    assert later.next.command == "quaestor agreement pilot"
 
 
 def test_status_asks_to_settle_a_pilot_whose_codes_are_published(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def _find_step_after_miss(state: State, round_state: RoundState, lead: str) -> N
         return None
     if lead not in round_state.unblinded:
         text = f"The round {name} missed its threshold: check its agreement"
-        return Next(f"quaestor agreement --round {name}", text, "agreement", name)
+        return Next(f"quaestor agreement {name}", text, "agreement", name)
     text = f"The round {name} missed its threshold: improve the codebook and repeat it, or waive the threshold"
     return Next(f"quaestor round waive {name} --reason …, or add another round", text, "rounds", name)
 

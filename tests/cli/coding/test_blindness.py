@@ -45,7 +45,7 @@ CALLS: dict[str, list[list[str]]] = {
     "ratings give": [["main", "forum/question/1", "relevance=keep", "--as", "ACTOR"]],
     "ratings practise": [["main", "forum/question/1", "relevance=keep", "--as", "ACTOR"]],
     "ratings export": [["main", "--as", "ACTOR", "--superseded"], ["phrases", "--as", "ACTOR", "--json"]],
-    "agreement": [["--round", "main", "--as", "ACTOR"], ["--round", "phrases", "--as", "ACTOR", "--json"], []],
+    "agreement": [["main", "--as", "ACTOR"], ["--round", "phrases", "--as", "ACTOR", "--json"], []],
     "decisions list": [["main", "--as", "ACTOR"]],
     "decisions passages": [["main", "forum/question/1", "--as", "ACTOR"]],
     "decisions agree": [["main", "--as", "ACTOR"]],

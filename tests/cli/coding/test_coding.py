@@ -133,7 +133,7 @@ def test_simulated_raters_need_synthetic_evidence(shell: Shell) -> None:
         (["ratings", "next", "pilot", "--as", "x"], "the round 'pilot' has not been opened"),
         (["decisions", "list", "pilot"], "the round 'pilot' has not been opened"),
         (["agreement"], "no round has been closed yet"),
-        (["agreement", "--against", "pilot"], "--against needs --round"),
+        (["agreement", "--against", "pilot"], "--against needs a ROUND"),
         (["codebook", "rename", "x", "y"], "there is no code 'x' in the codebook"),
         (["codebook", "split", "x", "--part", "a", "--otherwise", "a"], "write it as ID=name"),
         (["codebook", "redefine", "x"], "nothing to change: give at least one option"),

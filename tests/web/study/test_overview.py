@@ -232,7 +232,7 @@ def test_a_missed_threshold_is_the_next_step_only_until_it_is_dealt_with(tmp_pat
         close_by_name(coding, "pilot", None)
         before = seen(coding).next
         assert before is not None
-        assert before.command == "quaestor agreement --round pilot"
+        assert before.command == "quaestor agreement pilot"
         record_agreement_view(coding, "pilot", "lead")
         after = seen(coding).next
         assert after is not None

@@ -25,9 +25,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def agreement(
-    round: Annotated[
-        str | None, typer.Option("--round", metavar="ROUND", help="A round of the study; default: all closed rounds.")
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ROUND]", help="A round of the study; default: all closed rounds.")
     ] = None,
+    round: Annotated[str | None, typer.Option("--round", metavar="ROUND", help="The same.", hidden=True)] = None,
     version: Annotated[int | None, typer.Option(help="Interpret the ratings under this codebook version.")] = None,
     level: Annotated[
         str | None, typer.Option(help="Compare the codes at this level of the codebook, such as phase.")
@@ -64,7 +65,7 @@ def agreement(
 
     Examples:
 
-        quaestor agreement --round refinement
+        quaestor agreement refinement
 
         quaestor agreement --ratings ratings.csv --facet cause --facet symptom
 
@@ -75,11 +76,12 @@ def agreement(
     from quaestor.coding.agreement import RatingsFile, compute_file_agreement, to_json
     from quaestor.coding.agreement_access import compute_rounds_agreement
 
+    round = round or name
     if ratings is None:
         if against and round is None:
-            raise InputError("--against needs --round: name the drift round too")
+            raise InputError("--against needs a ROUND: name the drift round too")
         opened = chosen_study(study)
-        confirm_views(opened, [name for name in (round, against) if name] if round else None, actor, yes=yes)
+        confirm_views(opened, [part for part in (round, against) if part] if round else None, actor, yes=yes)
         rounds = compute_rounds_agreement(
             opened, round, facet or [],
             version=version, level=level or "", against=against or "", actor=actor,
@@ -87,7 +89,7 @@ def agreement(
         _show_rounds(rounds, json)
         return
     if round is not None:
-        raise InputError("--round and --ratings exclude each other: give one of them")
+        raise InputError("a ROUND and --ratings exclude each other: give one of them")
     if separator == "":
         raise InputError('--separator is empty: give the text between the codes in a cell, such as ";"')
     agreements = compute_file_agreement(
