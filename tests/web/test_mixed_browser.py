@@ -96,6 +96,8 @@ def test_a_mixed_study_is_coded_closed_and_published_with_its_joint_display_at_t
     for words in ("1 50.0%", "2 100.0%", "How to convert a custom layer?", "First I look at the data"):
         expect(row).to_contain_text(words)
     assert_for_everyone(lead)
+    lead.goto(f"{server.address}results")
+    expect(lead.get_by_role("link", name="Open the handbook")).to_be_visible(timeout=120_000)  # built after the report
     lead.goto(f"{server.address}handbook/strands.html")
     expect(lead.get_by_role("rowheader", name="inference speed")).to_be_visible()
     assert_for_everyone(lead)
