@@ -320,12 +320,24 @@ def test_open_answers_of_several_questions_are_items_of_one_strand(tmp_path: Pat
     with fielded(tmp_path, QUESTIONNAIRE.replace(ONE_ROW, TWO_ROWS)) as surveys:
         _, response = answered(surveys, forms=forms("speed"))
         added = make_items(surveys, NAME, "hardest", "met")
-        assert (added.source, added.items, added.participants) == ("tools-hardest-and-1-more", 3, 1)
+        assert (added.source, added.items, added.participants) == ("tools-hardest-met", 3, 1)
         study = open_study(tmp_path)
         run_funnel(study)
         places = {"hardest", "met.other", "met.also"}
         assert set(read_passed(study, -1)) == {f"{NAME}/{response.id}/{place}" for place in places}
         assert places < {item.rpartition("/")[2] for item in all_items(surveys)}
+
+
+def test_other_questions_with_a_long_name_become_another_strand(tmp_path: Path) -> None:
+    longer = QUESTIONNAIRE.replace(ONE_ROW, TWO_ROWS).replace('"hardest"', f'"{"hard" * 9}"')
+    with fielded(tmp_path, longer) as surveys:
+        answered(surveys, forms={**forms("speed"), "words": {f"q.{'hard' * 9}": ["speed"]}})
+        first, second = (make_items(surveys, NAME, "hard" * 9, other) for other in ("met", "used"))
+        assert first.added
+        assert second.added
+        assert first.source != second.source
+        assert max(len(first.source), len(second.strand)) <= 40
+    assert len(open_study(tmp_path).in_each_strand()) == 2
 
 
 def all_items(surveys: Surveys) -> list[str]:

@@ -66,7 +66,7 @@ def replace_old_options(arguments: list[str]) -> list[str]:
     names = next((OLD_OPTIONS[command] for command in commands if command in OLD_OPTIONS), {})
     replaced = list(arguments)
     for index, argument in enumerate(arguments):
-        if argument == "--":  # what follows is no option
+        if argument == "--":  # the rest are no options
             break
         name, equals, value = argument.partition("=")
         replaced[index] = f"{names.get(name, name)}{equals}{value}"

@@ -71,7 +71,7 @@ class Index:
     address: str
     """The database as a SQLite URI."""
     key: str
-    held: sqlite3.Connection | None = None
+    keeper: sqlite3.Connection | None = None
     """An open connection, for as long as which a database in memory exists."""
 
     @contextmanager

@@ -121,5 +121,5 @@ def forget_participant(interviews: Interviews, participant: str) -> bool:
     starts = (f"{participant}/", f"{participant}-")
     if participant not in interviews.file.list_erased():
         return bool(remove_copies(study)) | any(contains_items(study, TurnSource.kind, start) for start in starts)
-    found = [forget_items(study, TurnSource.kind, start) for start in starts]
-    return any(found)
+    had_items = [forget_items(study, TurnSource.kind, start) for start in starts]
+    return any(had_items)

@@ -1,4 +1,4 @@
-"""Hands e-mails to a mail server, and says of each what became of it."""
+"""Sends e-mails through a mail server, and reports the outcome of each."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -81,6 +82,10 @@ def list_open_answers(surveys: Surveys, name: str, *questions: str) -> list[Open
     return answers
 
 
+_LONGEST_NAME = 40
+"""Characters in the name of a strand."""
+
+
 class OpenAnswerSource:
     """Open answers as items, read from the answers file; implements `LiveSource`."""
 
@@ -139,15 +144,19 @@ def make_items(surveys: Surveys, name: str, *questions: str, actor: str | None =
     questionnaire = surveys.questionnaire(name)
     for question in questions:
         _require_text(questionnaire, question)
-    asked = tuple(dict.fromkeys(questions))
+    chosen = tuple(dict.fromkeys(questions))
     study = open_study(surveys.study.root)
-    source = "-".join((name, *asked)) if len(asked) <= 1 else f"{name}-{asked[0]}-and-{len(asked) - 1}-more"
-    if source not in study.settings.sources and not list_open_answers(surveys, name, *asked):
-        of = f"{' and '.join(map(repr, asked))} of {name!r}" if asked else repr(name)
+    source = strand = "-".join((name, *chosen))
+    if len(source) > _LONGEST_NAME:  # it is the name of a strand, which is in every item id
+        digest = hashlib.sha256(source.encode()).hexdigest()[:6]
+        strand = f"{source[: _LONGEST_NAME - 7]}-{digest}"
+        source = strand if len(chosen) > 1 else source
+    if source not in study.settings.sources and not list_open_answers(surveys, name, *chosen):
+        of = f"{' and '.join(map(repr, chosen))} of {name!r}" if chosen else repr(name)
         raise StateError(f"{of} has no open answers yet")
-    settings: dict[str, Any] = {"survey": name, **({"questions": list(asked)} if asked else {})}
+    settings: dict[str, Any] = {"survey": name, **({"questions": list(chosen)} if chosen else {})}
     about = f"Open answers of the survey {name}, read from {ANSWERS_FILE}; added by `quaestor survey items`."
-    return add_live_source(study, source, OpenAnswerSource(), settings, slugify(source), "open answers", about)
+    return add_live_source(study, source, OpenAnswerSource(), settings, slugify(strand), "open answers", about)
 
 
 def forget_response(study: Study, survey: str, response: str) -> bool:
