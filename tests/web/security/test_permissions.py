@@ -13,8 +13,10 @@ from starlette.websockets import WebSocketDisconnect
 from tests.support.desk import QUICK, browser, closing_app, post, signed_in
 from tests.support.small_study import small_study
 
+from quaestor.evidence.text_index import build_index
 from quaestor.people.credentials import Passwords
 from quaestor.people.roles import Role
+from quaestor.study.folder import open_study
 from quaestor.web.app import make_app
 from quaestor.web.security.permissions import PERMISSIONS_BY_ROUTE
 
@@ -169,6 +171,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("report", "handbook"):
         (folder / "published" / name).mkdir(parents=True)
         (folder / "published" / name / "index.html").write_text(f"<title>{name}</title>")
+    build_index(open_study(folder), lambda *_: None)  # a page that starts to build it says to wait
     return folder
 
 
