@@ -142,7 +142,7 @@ def weighted_survey(folder: Path, weights: str = WEIGHTS) -> Iterator[Surveys]:
                 "q.order.size.rank": ["2" if use == "onnx" else "1"], "q.hardest": [f"It took {number + 1} weeks."],
             }  # fmt: skip
             channel = {"channel": {"text": "forum" if number < 6 else f"mail-{number}"}}
-            answered(surveys, NAME, {"consent": {"q.consent": ["agree"]}, "you": form}, given=channel)
+            answered(surveys, NAME, {"consent": {"q.consent": ["agree"]}, "you": form}, hidden_answers=channel)
         yield surveys
 
 

@@ -110,7 +110,7 @@ def test_without_a_value_the_page_says_nothing_about_the_link(tmp_path: Path) ->
 def test_declining_erases_the_value(tmp_path: Path) -> None:
     with fielded(tmp_path / "study", QUESTIONNAIRE) as surveys:
         given = read_link_values(surveys.questionnaire(NAME), {"channel": "forum"})
-        code, _ = begin_response(surveys, NAME, given=given)
+        code, _ = begin_response(surveys, NAME, hidden_answers=given)
         response = send_page(surveys, code, "consent", {"q.consent": ["decline"]})
         assert response.answers["channel"] == {}
 
@@ -122,7 +122,7 @@ def test_an_invitation_to_an_anonymous_survey_carries_no_value(
     text = QUESTIONNAIRE.replace("[survey]", f"[survey]\nanonymous = {anonymous}", 1)
     with fielded(tmp_path / "study", text) as surveys:
         token = invite(surveys, NAME, "first", count=1)[0].token
-        _, code = accept_invitation(surveys, token, key="k" * 40, given={"channel": {"text": "forum"}})
+        _, code = accept_invitation(surveys, token, key="k" * 40, link_values={"channel": {"text": "forum"}})
         response = surveys.answers.find(code)
         assert response is not None
         assert response.answers == stored
@@ -132,7 +132,7 @@ def test_an_invitation_to_an_anonymous_survey_carries_no_value(
 def test_values_are_exported_and_imported(tmp_path: Path, wide: bool) -> None:
     with fielded(tmp_path / "study", QUESTIONNAIRE) as surveys:
         forms = {"consent": {"q.consent": ["agree"]}, "use": {"q.use": ["yes"]}}
-        answered(surveys, NAME, forms, given={"channel": {"text": "=forum"}})  # type: ignore[arg-type]
+        answered(surveys, NAME, forms, hidden_answers={"channel": {"text": "=forum"}})  # type: ignore[arg-type]
         answered(surveys, NAME, forms)
         export_answers(surveys, NAME, tmp_path / "answers.csv", wide=wide)
         with (tmp_path / "answers.csv").open(newline="", encoding="utf-8") as opened:

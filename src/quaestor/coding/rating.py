@@ -141,27 +141,29 @@ def record_practice(
     plan = state.round(name).plan
     practice = next(exercise for exercise in plan.practice if exercise.item == item)
     new, right, feedback = outcomes[-1]
-    given = new.payload["answers"]
+    own_answers = new.payload["answers"]
     return {
         "right": right,
         "answers": {facet: write_cell(plan.facet(facet), answer) for facet, answer in practice.answers.items()},
         "feedback": feedback,
         "explained": [
-            _explain_practice(plan.facet(facet), state.history.at(plan.codebook), given.get(facet), answer)
+            _explain_practice(plan.facet(facet), state.history.at(plan.codebook), own_answers.get(facet), answer)
             for facet, answer in practice.answers.items()
         ],
     }
 
 
-def _explain_practice(facet: Facet, book: Codebook, given: Any, expected: Any) -> dict[str, Any]:
+def _explain_practice(facet: Facet, book: Codebook, own_answer: Any, expected: Any) -> dict[str, Any]:
     """Returns the given and the right answer of a facet by name, and the definitions of their codes."""
-    answers = [answer for answer in (given, check_answer(facet, book, expected)) if answer not in (None, CANNOT_JUDGE)]
+    answers = [
+        answer for answer in (own_answer, check_answer(facet, book, expected)) if answer not in (None, CANNOT_JUDGE)
+    ]
     values = dict.fromkeys(value for answer in answers for value in find_kind(facet).chosen_values(answer))
     defined = {choice.value: choice for choice in find_kind(facet).choices(facet, book) if choice.definition}
     return {
         "facet": facet.id,
         "question": facet.question,
-        "given": name_answer(facet, book, given),
+        "given": name_answer(facet, book, own_answer),
         "expected": name_answer(facet, book, check_answer(facet, book, expected)),
         "definitions": {defined[value].label: defined[value].definition for value in values if value in defined},
     }

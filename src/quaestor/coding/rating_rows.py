@@ -156,15 +156,15 @@ def read_rating_file(
     facets = [facet.id for facet in round_state.plan.facets]
     context = {name_context_column(column, round_state.plan) for column in _CONTEXT}
     context |= {name_proposal_column(facet) for facet in round_state.plan.facets}
-    taken = [
+    known_columns = [
         column for column in (*FIXED, *facets) if not (is_own and column in _BY_LEAD_ONLY and column not in facets)
     ]
-    canonical = {column.casefold(): column for column in (*context, *taken)}
+    canonical = {column.casefold(): column for column in (*context, *known_columns)}
     columns = [canonical.get(column.casefold(), column) for column in table.columns]
     columns = [table.columns[number] if column in columns[:number] else column for number, column in enumerate(columns)]
     needed = ["item", *([] if rater else ["rater"]), *facets]
     _check_columns(path, columns, needed, is_filled=bool(table.rows))
-    names = {"": ""} | {column: new for column, new in zip(table.columns, columns, strict=True) if new in taken}
+    names = {"": ""} | {column: new for column, new in zip(table.columns, columns, strict=True) if new in known_columns}
     rows = tuple(
         replace(
             row,
@@ -173,7 +173,7 @@ def read_rating_file(
         )
         for row in table.rows
     )
-    ignored = tuple(column for column in columns if column not in context and column not in taken)
+    ignored = tuple(column for column in columns if column not in context and column not in known_columns)
     return RatingFile(path, replace(table, columns=tuple(columns), rows=rows), origin, rater or "", ignored)
 
 
@@ -202,8 +202,8 @@ def _check_origin(
 def _check_columns(path: Path, columns: Sequence[str], needed: Sequence[str], *, is_filled: bool) -> None:
     missing = [column for column in needed if column not in columns]
     if len(missing) == 1:
-        found = suggest(missing[0], columns)
-        raise InputError(f"{path} has no column {missing[0]!r}, found: {found}; it needs {', '.join(needed)}")
+        nearest = suggest(missing[0], columns)
+        raise InputError(f"{path} has no column {missing[0]!r}, found: {nearest}; it needs {', '.join(needed)}")
     if missing:
         names = ", ".join(map(repr, missing))
         raise InputError(f"{path} has no columns {names}, found: {', '.join(columns)}; it needs {', '.join(needed)}")
@@ -393,9 +393,9 @@ class _RowSorter:
                 words = f"{facet_id} has no answer: answer it, or say {CANNOT_JUDGE!r}"
                 self._sorted.unfinished.append(self._file.problem(facet_id, row, words))
             return None
-        given = {name: answer for name, answer in answers.items() if answer is not None}
+        filled = {name: answer for name, answer in answers.items() if answer is not None}
         memo = self._cell(row, "memo") if self._file.has("memo") else None
-        return _FilledRow(given, unsure, memo, seconds or 0.0, time or "")
+        return _FilledRow(filled, unsure, memo, seconds or 0.0, time or "")
 
     def _read_value(self, row: UploadedRow, column: str, parse: Callable[[str], _Value]) -> _Value | None:
         cell = self._cell(row, column)

@@ -18,7 +18,7 @@ from quaestor.base.errors import SettingsError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy, write_atomically
 from quaestor.base.names import join_with_and
 from quaestor.evidence.dataset import read_manifest
-from quaestor.evidence.engine import engine
+from quaestor.evidence.engine import Backend, engine, ibis, ir
 from quaestor.evidence.funnel_expression import DROPPED_AT, Funnel, count_items_per_step, describe_step, shuffle_key
 from quaestor.evidence.ingest import evidence_stamp, file_stamp
 from quaestor.evidence.items import (
@@ -34,7 +34,6 @@ from quaestor.evidence.items import (
     read_left_out,
     select_drops,
 )
-from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 from quaestor.evidence.live_items import (
     has_live_source,
     live_stamp,

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from quaestor.base.errors import InputError, SettingsError
 from quaestor.base.names import join_with_or, sort_by_similarity
-from quaestor.evidence.lazy_ibis import ibis, ir
+from quaestor.evidence.engine import ibis, ir
 from quaestor.evidence.table_rows import read_rows
 from quaestor.study.settings.evidence import KindSettings, StepSettings, bundled_kinds
 

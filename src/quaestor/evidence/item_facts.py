@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from quaestor.base.errors import StateError
-from quaestor.evidence.engine import engine, read_table
+from quaestor.evidence.engine import engine, ibis, ir, read_table
 from quaestor.evidence.funnel import dropped_at_file
 from quaestor.evidence.items import (
     item_link,
@@ -21,7 +21,6 @@ from quaestor.evidence.items import (
     read_items_by_source,
     select_drops,
 )
-from quaestor.evidence.lazy_ibis import ibis, ir
 from quaestor.evidence.live_items import read_source_manifest
 from quaestor.study.folder import Study
 from quaestor.study.session import Session

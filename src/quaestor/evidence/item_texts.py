@@ -10,9 +10,8 @@ import pyarrow.compute as pc
 
 from quaestor.base.names import is_storable
 from quaestor.evidence.dataset import read_manifest
-from quaestor.evidence.engine import engine
+from quaestor.evidence.engine import engine, ir
 from quaestor.evidence.items import choose_rows, item_link, read_answers, read_items
-from quaestor.evidence.lazy_ibis import ir
 from quaestor.evidence.live_items import read_live_table
 from quaestor.study.contributions import TextMask
 from quaestor.study.features import find_live_source

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from quaestor.base.errors import StateError
 from quaestor.evidence.dataset import read_manifest
-from quaestor.evidence.engine import engine, read_table
+from quaestor.evidence.engine import Backend, engine, ibis, ir, read_table
 from quaestor.evidence.ingest import list_dump_sites, list_notes
-from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 from quaestor.evidence.live_items import explain_no_evidence, read_live_table
 from quaestor.evidence.sources.protocol import LEFT_OUT
 from quaestor.study.features import find_live_source

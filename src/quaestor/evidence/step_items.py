@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from quaestor.base.errors import StateError
 from quaestor.base.names import is_storable
 from quaestor.base.table_files import ExportTable, write_table
-from quaestor.evidence.engine import engine
+from quaestor.evidence.engine import Backend, engine
 from quaestor.evidence.funnel import (
     EXAMPLE_COLUMNS,
     UNSEEN,
@@ -28,7 +28,6 @@ from quaestor.evidence.funnel import (
 from quaestor.evidence.funnel_expression import DROPPED_AT
 from quaestor.evidence.item_texts import read_item_texts
 from quaestor.evidence.items import SOURCE, item_link, read_items_by_source, read_left_out
-from quaestor.evidence.lazy_ibis import Backend
 from quaestor.evidence.live_items import has_live_source, read_funnel_manifests, read_source_manifest
 from quaestor.evidence.records import ExampleItem, FunnelResult, StepResult
 from quaestor.study.contributions import TextMask

@@ -21,10 +21,9 @@ import pyarrow.parquet as pq
 
 from quaestor.base.errors import InputError, StateError
 from quaestor.base.files import fsync, lock_folder, match_privacy
-from quaestor.evidence.engine import engine
+from quaestor.evidence.engine import Backend, engine, ibis, ir
 from quaestor.evidence.funnel import DROPPED_AT_FILE, RESULT
 from quaestor.evidence.items import SOURCE, item_key, read_items_by_source, select_drops
-from quaestor.evidence.lazy_ibis import Backend, ibis, ir
 from quaestor.evidence.live_items import has_live_source, live_stamp
 from quaestor.study.folder import Study
 

@@ -84,7 +84,7 @@ def remove_audio(interviews: Interviews, name: str, actor: str | None = None) ->
 
 
 def erase_audio(interviews: Interviews, participant: str) -> None:
-    """Erases all recordings of a participant who withdraws; none can be added afterwards."""
+    """Erases all recordings of a participant, and refuses later ones."""
     file = interviews.open_audio()
     if file is not None:
         file.erase(participant, interviews.today())

@@ -144,14 +144,14 @@ def find_invitation(surveys: Surveys, token: str, language: str = "") -> Invitat
 
 
 def accept_invitation(
-    surveys: Surveys, token: str, language: str = "", key: str = "", given: Mapping[str, Answer] | None = None
+    surveys: Surveys, token: str, language: str = "", key: str = "", link_values: Mapping[str, Answer] | None = None
 ) -> tuple[str, str]:
     """Starts a response with an invitation, or continues it if the survey is not anonymous; returns survey and code.
 
     In an anonymous survey the invitation is used up: the code is new, and works again only from the page with this key,
     so that pressing the button twice starts one response. Otherwise the code is derived from the link, which therefore
-    works from any device; nothing else about it is stored. Values in the link are `given`; in an anonymous survey they
-    are ignored, because they could lead from an invitation to the answers.
+    works from any device; nothing else about it is stored. In an anonymous survey `link_values` are ignored, because
+    they could lead from an invitation to the answers.
     """
     with open_invitations(surveys) as invitations, invitations.using(token) as invitation:
         if invitation is None:
@@ -163,8 +163,8 @@ def accept_invitation(
         if invitation.used and anonymous:
             raise StateError("this invitation has been used: it works only once")
         shared = invitations.in_stratum(invitation.survey, invitation.stratum) >= SHARED_BY
-        stratum, values = invitation.stratum if shared else "", None if anonymous else given
-        code, _ = begin_response(surveys, invitation.survey, language, stratum, code, given=values)
+        stratum, values = invitation.stratum if shared else "", None if anonymous else link_values
+        code, _ = begin_response(surveys, invitation.survey, language, stratum, code, hidden_answers=values)
         return invitation.survey, code
 
 

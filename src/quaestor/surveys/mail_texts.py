@@ -102,7 +102,7 @@ class MailTexts:
 
 
 def mail_text_file(study: Study, name: str) -> Path:
-    # Names of questionnaires have no dot, so this is not taken for one.
+    # A name with a dot is never a questionnaire.
     return study.root / "instruments" / f"{name}.mail.toml"
 
 

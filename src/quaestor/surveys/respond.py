@@ -135,11 +135,11 @@ def begin_response(
     stratum: str = "",
     code: str = "",
     synthetic: bool = False,
-    given: Mapping[str, Answer] | None = None,
+    hidden_answers: Mapping[str, Answer] | None = None,
 ) -> tuple[str, Response]:
     """Starts a response; the code is for the respondent only and is not stored.
 
-    `given` has answers to hidden questions; variants that it does not contain are assigned at random.
+    `hidden_answers` answers hidden questions; variants that it does not contain are assigned at random.
     """
     if not surveys.is_open(name):
         raise StateError(f"the survey {name!r} is not open")
@@ -149,14 +149,16 @@ def begin_response(
         raise InputError(f"the survey {name!r} is not available in the language {language!r}")
     code = code or new_code()
     hidden = [question.id for question in questionnaire.questions() if kind_of(question).is_hidden]
-    given = {question: answer for question, answer in (given or {}).items() if question in hidden}
+    hidden_answers = {question: answer for question, answer in (hidden_answers or {}).items() if question in hidden}
     more = {"language": language or questionnaire.language, "stratum": stratum, "synthetic": synthetic}
     variants = {
         question.id: [option.code for option in question.options]
         for question in questionnaire.questions()
-        if question.kind == Variant.name and question.id not in given
+        if question.kind == Variant.name and question.id not in hidden_answers
     }
-    return code, surveys.answers.begin(name, version or 1, code, surveys.today(), variants, answers=given, **more)
+    return code, surveys.answers.begin(
+        name, version or 1, code, surveys.today(), variants, answers=hidden_answers, **more
+    )
 
 
 def read_link_values(questionnaire: Questionnaire, parameters: Mapping[str, str]) -> dict[str, Answer]:

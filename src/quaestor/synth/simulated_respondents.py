@@ -336,8 +336,8 @@ def _answer(surveys: Surveys, name: str, respondents: Sequence[Respondent]) -> N
     hidden = [question.id for question in questions if kind_of(question).is_hidden]
     active = {}
     for respondent in respondents:
-        given = {name: respondent.answers[name] for name in hidden if name in respondent.answers}
-        active[begin_response(surveys, name, synthetic=True, given=given)[0]] = respondent
+        hidden_answers = {name: respondent.answers[name] for name in hidden if name in respondent.answers}
+        active[begin_response(surveys, name, synthetic=True, hidden_answers=hidden_answers)[0]] = respondent
     while active:
         submissions = [
             _send_page(surveys, code, page, active[code])

@@ -58,11 +58,11 @@ def serve_study(folder: Path, address: ServerAddress, ready: Callable[[str], Non
         # Forwarded client addresses are trusted only if the desk may run behind a proxy.
         server = make_server(served, proxied=bool(path or address.allowed_hosts))
         app.state.run = new_key()
-        found = replace(find_addresses(address, port, path), run=app.state.run)
+        desk_address = replace(find_addresses(address, port, path), run=app.state.run)
         # An interrupt is the normal way to stop.
         with (
             contextlib.suppress(Interrupted, KeyboardInterrupt),
-            recorded_address(open_study(folder).evidence, found),
+            recorded_address(open_study(folder).evidence, desk_address),
         ):
             server.run(sockets=[listener])
 

@@ -166,7 +166,10 @@ class RoundState:
             key: replace(comment, actor=rename(comment.actor)) for key, comment in self.tie_comments.items()
         }
         self.decisions = {
-            key: [replace(made, actor=rename(made.actor), assents=rename_all(made.assents)) for made in decisions]
+            key: [
+                replace(decision, actor=rename(decision.actor), assents=rename_all(decision.assents))
+                for decision in decisions
+            ]
             for key, decisions in self.decisions.items()
         }
         self.proposals = {

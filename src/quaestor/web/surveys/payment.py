@@ -173,9 +173,11 @@ class ClaimPages(PublicPages):
     async def _accept_invitation(self, request: Request, token: str, survey: Questionnaire | None) -> Response:
         fields = await read_fields(request)
         key, language = require_key(fields.get("key", "")), survey.language if survey else ""
-        given = read_link_values(survey, passed_on(fields)) if survey else {}
+        link_values = read_link_values(survey, passed_on(fields)) if survey else {}
         try:
-            name, code = await self.work(lambda: accept_invitation(self.session.surveys, token, language, key, given))
+            name, code = await self.work(
+                lambda: accept_invitation(self.session.surveys, token, language, key, link_values)
+            )
         except TemporarilyUnavailable:
             return self.refused(request, 503, "moment", "try-later", survey)
         except StateError:  # used or closed since the page was shown: the page says which

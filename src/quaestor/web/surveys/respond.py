@@ -99,11 +99,11 @@ class RespondentPages(PublicPages):
         language = access.questionnaire.language if access.questionnaire else ""
         fields = await read_fields(request)
         key = require_key(fields.get("key", ""))
-        given = read_link_values(access.questionnaire, passed_on(fields)) if access.questionnaire else {}
+        link_values = read_link_values(access.questionnaire, passed_on(fields)) if access.questionnaire else {}
 
         def first() -> str:
             code = code_at_entrance(self._surveys, access.survey, key)
-            return begin_response(self._surveys, access.survey, language, code=code, given=given)[0]
+            return begin_response(self._surveys, access.survey, language, code=code, hidden_answers=link_values)[0]
 
         try:
             code = await self.work(first)
