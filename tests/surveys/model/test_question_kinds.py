@@ -90,6 +90,12 @@ def test_any_form_input_gives_an_answer_or_a_one_sentence_error(data: st.DataObj
         assert read_form(question, write_form(question, answer)) == answer
 
 
+def test_a_line_break_in_an_unknown_choice_leaves_the_error_on_one_line() -> None:
+    with pytest.raises(InputError, match=r"^'a b' is not an option") as refused:
+        read_form(OTHER, {"q.tool": ["a\n b"]})
+    assert "\n" not in str(refused.value)
+
+
 OTHER = Question(
     "tool",
     "multiple",

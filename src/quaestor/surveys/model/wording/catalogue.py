@@ -131,6 +131,8 @@ class _Worded(QuaestorError):
     """An error with the key of its text; on the command line, the English text."""
 
     def __init__(self, key: str, **values: object) -> None:
+        # What a respondent sent may contain line breaks, but the message is one line.
+        values = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in values.items()}
         sentence = load_wording().say(key, **values)
         super().__init__(f"{sentence[:1].lower()}{sentence[1:].removesuffix('.')}")
         self.key = key
